@@ -23,8 +23,7 @@
 #include "control.h"
 #include "module/process.h"
 #include "view/view_fields.h"
-#include "view/view_handler.h"
-#include "view/view_json.h"
+#include "view/view_outputs.h"
 #include "view/view_text.h"
 
 APLOG_USE_MODULE(admission);

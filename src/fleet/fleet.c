@@ -15,7 +15,7 @@
 #include "fleet_duty.h"
 #include "fleet_predecessor.h"
 #include "view/view_fields.h"
-#include "view/view_json.h"
+#include "view/view_outputs.h"
 #include "view/view_page_words.h"
 #include "view/view_text.h"
 

@@ -33,8 +33,7 @@
 #include "park/park_room.h"
 #include "process.h"
 #include "since.h"
-#include "view/view_handler.h"
-#include "view/view_server_status.h"
+#include "view/view_outputs.h"
 
 static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {

@@ -25,8 +25,7 @@
 #include "fair/fair_key.h"
 #include "module/url.h"
 #include "module/process.h"
-#include "view_explain.h"
-#include "view_json.h"
+#include "view_outputs.h"
 #include "view_text.h"
 
 #define URL_MAX 4096

@@ -8,13 +8,8 @@
 
 #include "module/page_handler.h"
 #include "module/process.h"
-#include "view_explain.h"
+#include "view_outputs.h"
 #include "view_fields.h"
-#include "view_handler.h"
-#include "view_json.h"
-#include "view_page.h"
-#include "view_probe.h"
-#include "view_prometheus.h"
 #include "view_text.h"
 
 APLOG_USE_MODULE(admission);
@@ -50,49 +45,41 @@ typedef struct query_t {
     admission_explain_query_t explain;
 } query_t;
 
-/* Take a value, which is given once. @return an error message; NULL if it is
- * valid. */
-static const char *take(apr_pool_t *p, const char *value, const char **to,
-                        const char *twice, const char *not_encoded)
-{
-    char *text = apr_pstrdup(p, value);
+#define OF_EXPLAIN \
+    "explain=, method=, host= and client= are given once, and encoded as in a URL."
+#define OF_ZONE \
+    "zone=, history= and who= name one zone, and once, encoded as in a URL."
 
-    if (*to) {
-        return twice;
-    }
-    *to = text;
-    return ap_unescape_urlencoded(text) == OK ? NULL : not_encoded;
-}
-
+/* @return an error message; NULL if the key is valid. */
 static const char *read_key(apr_pool_t *p, const char *key, const char *value,
                             query_t *query)
 {
-    static const char of_explain[] =
-        "explain=, method=, host= and client= are given once, and encoded as in a "
-        "URL.";
-    const char **parameter = strcmp(key, "explain") == 0 ? &query->explain.url
-                             : strcmp(key, "method") == 0
-                                 ? &query->explain.method
-                             : strcmp(key, "host") == 0 ? &query->explain.host
-                             : strcmp(key, "client") == 0
-                                 ? &query->explain.client
-                                 : NULL;
+    const struct {
+        const char *key, **to, *rule;
+    } parameters[] = { { "explain", &query->explain.url, OF_EXPLAIN },
+                       { "method", &query->explain.method, OF_EXPLAIN },
+                       { "host", &query->explain.host, OF_EXPLAIN },
+                       { "client", &query->explain.client, OF_EXPLAIN },
+                       { "filter", &query->filter,
+                         "filter= is given once, and encoded as in a URL." },
+                       { "zone", &query->zone, OF_ZONE },
+                       { "history", &query->zone, OF_ZONE },
+                       { "who", &query->zone, OF_ZONE } };
+    size_t i;
 
-    if (parameter) {
-        return take(p, value, parameter, of_explain, of_explain);
-    }
-    if (strcmp(key, "filter") == 0) {
-        return take(p, value, &query->filter, "filter= is given once.",
-                    "The filter is not encoded as in a URL.");
-    }
     query->with = strcmp(key, "history") == 0 ? ADMISSION_WITH_HISTORY
                   : strcmp(key, "who") == 0   ? ADMISSION_WITH_REQUESTS
                                               : query->with;
-    if (strcmp(key, "zone") == 0 || strcmp(key, "history") == 0
-        || strcmp(key, "who") == 0) {
-        return take(p, value, &query->zone,
-                    "zone=, history= and who= name one zone, and once.",
-                    "The name of the zone is not encoded as in a URL.");
+    for (i = 0; i < sizeof(parameters) / sizeof(*parameters); i++) {
+        if (strcmp(key, parameters[i].key) == 0) {
+            char *text = apr_pstrdup(p, value);
+
+            if (*parameters[i].to || ap_unescape_urlencoded(text) != OK) {
+                return parameters[i].rule;
+            }
+            *parameters[i].to = text;
+            return NULL;
+        }
     }
     if (strcmp(key, "limit") == 0 || strcmp(key, "queue") == 0
         || strcmp(key, "mode") == 0) {

@@ -9,7 +9,7 @@
 #include "module/part.h"
 #include "module/process.h"
 #include "view_fields.h"
-#include "view_json.h"
+#include "view_outputs.h"
 #include "view_text.h"
 
 #define JSON_VERSION 2

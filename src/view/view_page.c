@@ -9,10 +9,8 @@
 #include <http_protocol.h>
 
 #include "view_fields.h"
+#include "view_outputs.h"
 #include "view_page.h"
-#include "view_page_facts.h"
-#include "view_page_overview.h"
-#include "view_page_zone.h"
 
 static const char style[] =
 #include "view/page_css.inc"

@@ -2,7 +2,7 @@
 #include <apr_time.h>
 #include <http_protocol.h>
 
-#include "view_page_chart.h"
+#include "view_page.h"
 
 #define SPARK_POINTS 40
 #define SPARK_SECONDS (ADM_HISTORY_SECONDS / SPARK_POINTS)

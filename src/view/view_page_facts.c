@@ -5,7 +5,7 @@
 #include <apr_strings.h>
 #include <http_protocol.h>
 
-#include "view_page_facts.h"
+#include "view_page.h"
 #include "view_page_words.h"
 
 /* @return the label of a field: "OldestWaitMs" is "Oldest wait", since the

@@ -5,8 +5,7 @@
 #include <http_protocol.h>
 
 #include "view_fields.h"
-#include "view_page_chart.h"
-#include "view_page_overview.h"
+#include "view_page.h"
 #include "view_page_words.h"
 #include "view_text.h"
 #include "module/zones.h"
@@ -28,32 +27,17 @@ static bool is_selected(apr_pool_t *p, const admission_zone_t *zone,
     return !filter || ap_strcasestr(admission_text_utf8(p, zone->name), filter);
 }
 
-/* Sample a zone. Its history, 5 KB to copy, is read only if the state depends
- * on it. */
-static void sample(const admission_zone_t *zone, admission_view_t *view,
-                   adm_history_t *history)
-{
-    const adm_zone_stats_t *stats = &view->stats;
-
-    *history = (adm_history_t){ 0 };
-    admission_fields_sample_zone(zone, view, NULL);
-    if (stats->active || stats->queued
-        || adm_figures_admitted(&stats->figures) > 0
-        || adm_figures_rejected(&stats->figures) > 0) {
-        admission_fields_sample_zone(zone, view, history);
-    }
-}
-
+/* The history, 5 KB to copy, is read only if the state depends on it. */
 static admission_page_state_t state_of(const admission_zone_t *zone)
 {
     admission_view_t view;
-    adm_history_t history;
+    adm_history_t history = { 0 };
 
     admission_fields_sample_zone(zone, &view, NULL);
     if (adm_figures_rejected(&view.stats.figures) == 0) {
         return admission_page_words_state(&view, NULL);
     }
-    sample(zone, &view, &history);
+    admission_fields_sample_zone(zone, &view, &history);
     return admission_page_words_state(&view, &history);
 }
 
@@ -158,9 +142,9 @@ static void write_row(request_rec *r, apr_pool_t *p,
     const char *name = admission_text_utf8(p, zone->name);
     admission_page_state_t state;
     admission_view_t view;
-    adm_history_t history;
+    adm_history_t history = { 0 };
 
-    sample(zone, &view, &history);
+    admission_fields_sample_zone(zone, &view, &history);
     state = admission_page_words_state(&view, &history);
     ap_rvputs(r, "<tr><th scope=\"row\"><a href=\"?zone=",
               ap_escape_urlencoded(p, name), "\">", ap_escape_html(p, name),

@@ -5,7 +5,7 @@
 
 #include "module/process.h"
 #include "view_fields.h"
-#include "view_page_who.h"
+#include "view_page.h"
 #include "view_page_words.h"
 #include "view_text.h"
 

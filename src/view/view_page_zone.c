@@ -8,12 +8,9 @@
 #include <http_protocol.h>
 
 #include "view_fields.h"
-#include "view_page_chart.h"
-#include "view_page_facts.h"
+#include "view_page.h"
 #include "fair/fair_page.h"
-#include "view_page_who.h"
 #include "view_page_words.h"
-#include "view_page_zone.h"
 #include "view_text.h"
 
 /* ---- histograms ---------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <apr_strings.h>
 
 #include "view_fields.h"
-#include "view_probe.h"
+#include "view_outputs.h"
 #include "view_text.h"
 
 /* @return why a request that arrives now is not served in time; NULL if it is.

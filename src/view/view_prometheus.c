@@ -7,10 +7,10 @@
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_protocol.h>
+#include <util_filter.h>
 
 #include "view_fields.h"
-#include "view_pieces.h"
-#include "view_prometheus.h"
+#include "view_outputs.h"
 #include "view_text.h"
 
 #define LABEL_BEGIN "{zone=\""
@@ -97,9 +97,44 @@ static bool make_table(const admission_zone_t *first, table_t *table)
     return true;
 }
 
-static void put(admission_pieces_t *out, const char *text)
+/* Where the text is collected: a call of ap_rputs() for each word takes several
+ * times as long. */
+typedef struct out_t {
+    request_rec *r;
+    apr_bucket_brigade *bb;
+} out_t;
+
+static void put_bytes(out_t *out, const char *text, apr_size_t length)
 {
-    admission_pieces_put_text(out, text);
+    ap_fwrite(out->r->output_filters, out->bb, text, length);
+}
+
+static void put(out_t *out, const char *text)
+{
+    put_bytes(out, text, strlen(text));
+}
+
+/* Put a number with that many digits (0 to 9) behind the point: 1500 with 3
+ * digits is 1.500. Much faster than a format, and there are 100 per zone. */
+static void put_number(out_t *out, apr_int64_t number, int digits)
+{
+    apr_uint64_t rest = number < 0 ? -(apr_uint64_t)number
+                                   : (apr_uint64_t)number;
+    char text[32], *const end = text + sizeof(text), *begin = end;
+    int written = 0;
+
+    while (rest > 0 || written <= digits) {
+        if (digits > 0 && written == digits) {
+            *--begin = '.';
+        }
+        *--begin = (char)('0' + rest % 10);
+        rest /= 10;
+        written++;
+    }
+    if (number < 0) {
+        *--begin = '-';
+    }
+    put_bytes(out, begin, (apr_size_t)(end - begin));
 }
 
 /* @return the metric of a field: "OldestWaitMs" is
@@ -121,8 +156,8 @@ static const char *metric_name(apr_pool_t *p, const admission_field_t *field)
     return apr_pstrcat(p, "admission", snake, unit->metric, NULL);
 }
 
-static void write_head(admission_pieces_t *out, const char *name,
-                       const char *type, const char *help)
+static void write_head(out_t *out, const char *name, const char *type,
+                       const char *help)
 {
     put(out, "# HELP ");
     put(out, name);
@@ -135,21 +170,19 @@ static void write_head(admission_pieces_t *out, const char *name,
     put(out, "\n");
 }
 
-static void write_value(admission_pieces_t *out, const admission_fact_t *fact)
+static void write_value(out_t *out, const admission_fact_t *fact)
 {
     const admission_unit_t *unit = admission_fields_unit(fact->field->kind);
     int digits = unit->per > 1000 ? 6 : unit->per > 1 ? 3 : 0;
     int scale = digits == 6 ? 1000000 : digits == 3 ? 1000 : 1;
 
     put(out, " ");
-    admission_pieces_put_number(out,
-                                fact->value * unit->times * scale / unit->per,
-                                digits);
+    put_number(out, fact->value * unit->times * scale / unit->per, digits);
     put(out, "\n");
 }
 
-static void write_field_head(admission_pieces_t *out,
-                             const admission_field_t *field, const char *name)
+static void write_field_head(out_t *out, const admission_field_t *field,
+                             const char *name)
 {
     write_head(out, name,
                field->kind == ADMISSION_COUNTER ? "counter" : "gauge",
@@ -157,12 +190,12 @@ static void write_field_head(admission_pieces_t *out,
 }
 
 /* Write fact number @a n of all zones. */
-static void write_zone_facts(admission_pieces_t *out, const char *name,
-                             const table_t *table, int n)
+static void write_zone_facts(out_t *out, const char *name, const table_t *table,
+                             int n)
 {
     int i;
 
-    for (i = 0; i < table->count && !out->is_lost; i++) {
+    for (i = 0; i < table->count && !out->r->connection->aborted; i++) {
         const row_t *row = &table->rows[i];
         const admission_fact_t *fact = &row->facts.fact[n];
 
@@ -170,7 +203,7 @@ static void write_zone_facts(admission_pieces_t *out, const char *name,
             continue;
         }
         put(out, name);
-        admission_pieces_put(out, row->label, row->label_length);
+        put_bytes(out, row->label, row->label_length);
         if (fact->field->reason) {
             put(out, ",reason=\"");
             put(out, fact->field->reason);
@@ -181,7 +214,7 @@ static void write_zone_facts(admission_pieces_t *out, const char *name,
     }
 }
 
-static void write_zones(admission_pieces_t *out, const table_t *table)
+static void write_zones(out_t *out, const table_t *table)
 {
     const char *last = "";
     int i;
@@ -199,8 +232,7 @@ static void write_zones(admission_pieces_t *out, const table_t *table)
     }
 }
 
-static void write_server(admission_pieces_t *out,
-                         const admission_facts_t *facts)
+static void write_server(out_t *out, const admission_facts_t *facts)
 {
     int i;
 
@@ -215,24 +247,24 @@ static void write_server(admission_pieces_t *out,
 
 /* Write a series up to the end of its labels, without the label of the
  * bucket. */
-static void begin_part(admission_pieces_t *out, const char *name,
-                       const char *part, const row_t *row)
+static void begin_part(out_t *out, const char *name, const char *part,
+                       const row_t *row)
 {
     put(out, name);
     put(out, part);
-    admission_pieces_put(out, row->label, row->label_length);
+    put_bytes(out, row->label, row->label_length);
 }
 
-static void end_part(admission_pieces_t *out, const char *labels_end,
-                     apr_uint64_t value, int digits)
+static void end_part(out_t *out, const char *labels_end, apr_uint64_t value,
+                     int digits)
 {
     put(out, labels_end);
-    admission_pieces_put_number(out, (apr_int64_t)value, digits);
+    put_number(out, (apr_int64_t)value, digits);
     put(out, "\n");
 }
 
-static void write_histogram(admission_pieces_t *out, const char *name,
-                            const row_t *row, const adm_durations_t *durations)
+static void write_histogram(out_t *out, const char *name, const row_t *row,
+                            const adm_durations_t *durations)
 {
     apr_uint64_t below = 0;
     int i;
@@ -241,7 +273,7 @@ static void write_histogram(admission_pieces_t *out, const char *name,
         below += durations->bucket[i];
         begin_part(out, name, "_bucket", row);
         put(out, ",le=\"");
-        admission_pieces_put_number(out, 1 << i, 3);
+        put_number(out, 1 << i, 3);
         end_part(out, "\"} ", below, 0);
     }
     begin_part(out, name, "_bucket", row);
@@ -253,14 +285,13 @@ static void write_histogram(admission_pieces_t *out, const char *name,
 }
 
 /* Write the histograms that have counted something: twenty series per zone. */
-static void write_histograms(admission_pieces_t *out, const char *name,
-                             const char *help, const table_t *table,
-                             bool is_wait)
+static void write_histograms(out_t *out, const char *name, const char *help,
+                             const table_t *table, bool is_wait)
 {
     int i;
 
     write_head(out, name, "histogram", help);
-    for (i = 0; i < table->count && !out->is_lost; i++) {
+    for (i = 0; i < table->count && !out->r->connection->aborted; i++) {
         const row_t *row = &table->rows[i];
         const adm_durations_t *durations = is_wait ? &row->wait : &row->service;
 
@@ -272,7 +303,7 @@ static void write_histograms(admission_pieces_t *out, const char *name,
 
 int admission_prometheus_write(request_rec *r, const admission_zone_t *only)
 {
-    admission_pieces_t out = { .r = r };
+    out_t out = { r, apr_brigade_create(r->pool, r->connection->bucket_alloc) };
     adm_server_stats_t server;
     admission_facts_t facts;
     table_t table;
@@ -288,7 +319,7 @@ int admission_prometheus_write(request_rec *r, const admission_zone_t *only)
                      "Waits of requests that got a permit.", &table, true);
     write_histograms(&out, "admission_service_duration_seconds",
                      "Times that permits were held.", &table, false);
-    admission_pieces_end(&out);
+    ap_pass_brigade(r->output_filters, out.bb);
     munmap(table.rows, table.bytes);
     return OK;
 }

@@ -7,8 +7,7 @@
 #include "module/page_handler.h"
 #include "module/process.h"
 #include "view_fields.h"
-#include "view_handler.h"
-#include "view_server_status.h"
+#include "view_outputs.h"
 #include "view_text.h"
 
 /* @return the zones of zone=NAME, anywhere in the query; all if there is
