@@ -145,10 +145,10 @@ static void *setup(apr_pool_t *p, server_rec *s)
     }
     rv = adm_agent_open_pipe(admission_process_segment());
     if (rv != APR_SUCCESS) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)
-                     "cannot open the agent's pipe; shares are not leased, "
-                     "fallback=%s applies",
-                     fleet_conf_fallback_name(terms.fallback));
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)
+            "cannot open the agent's pipe: this server gets no share of limits across servers, and fallback=%s applies; raise the limit on open files and restart httpd",
+            fleet_conf_fallback_name(terms.fallback));
         return NULL;
     }
     fleet->provider = terms.engine;

@@ -147,10 +147,9 @@ static int take_over(int file, const char *fifo_path, server_rec *s,
         read_id(file, &before, self->predecessor);
     }
     if (predecessor == ALIVE) {
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0150)
-                     "processes or programs of the previous httpd are still "
-                     "running; its share of limits across servers is free "
-                     "after its lease and grace period");
+        ap_log_error(
+            APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0150)
+            "processes or programs of the previous httpd are still running; this server cannot use the previous httpd's permits before their lease and grace period have ended; to find them, run lsof | grep admission.fleet.alive");
     }
     fifo = make_fifo(fifo_path, &own);
     return fifo >= 0 && write_id(file, &own, segment, self) ? fifo : -1;

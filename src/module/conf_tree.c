@@ -151,14 +151,14 @@ static void warn_of_target(apr_pool_t *p, server_rec *s,
         admission_parse_queue_option(ap_getword_conf(p, &args), &queue);
     }
     if (queue.target > queue.timeout) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0121)
-                     "AdmissionQueue in %s:%d: the target of %" APR_TIME_T_FMT
-                     " ms is longer than the timeout of %" APR_TIME_T_FMT
-                     " ms: a request whose expected wait is between the two "
-                     "is queued, and rejected at the timeout",
-                     directive->filename, directive->line_num,
-                     apr_time_as_msec(queue.target),
-                     apr_time_as_msec(queue.timeout));
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0121)
+            "AdmissionQueue in %s:%d: the target of %" APR_TIME_T_FMT
+            " ms is longer than the timeout of %" APR_TIME_T_FMT
+            " ms: a request whose expected wait is between the two "
+            "is queued, and rejected at the timeout; set a lower target",
+            directive->filename, directive->line_num,
+            apr_time_as_msec(queue.target), apr_time_as_msec(queue.timeout));
     }
 }
 
@@ -191,7 +191,7 @@ void admission_conf_tree_warn(apr_pool_t *p, server_rec *s)
         if (!has_zones && needs_zone(directive)) {
             ap_log_error(
                 APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0006)
-                "%s in %s:%d has no effect: no MaxConcurrent sets a limit",
+                "%s in %s:%d has no effect: no MaxConcurrent sets a limit; add one, or remove the directive",
                 directive->directive, directive->filename, directive->line_num);
             return;
         }

@@ -183,11 +183,11 @@ static void warn_of_full_table(server_rec *s, const admission_zone_t *first,
                                int without)
 {
     if (without > 0 && admission_zones_count() <= ADMISSION_ZONES_MAX) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0102)
-                     "zone %s (%s) and %d more: the zone table is full; their "
-                     "requests run without a limit until httpd is stopped and "
-                     "started",
-                     first->name, first->place, without - 1);
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0102)
+            "the zone table is full: %d zones, the first of them %s (%s), "
+            "have no limit until httpd is stopped and started",
+            without, first->name, first->place);
     }
 }
 
@@ -238,7 +238,7 @@ int admission_process_start(server_rec *s)
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_CRIT, rv, s, ADMLOGNO(0107)
                      "cannot create the shared memory; httpd does not start; "
-                     "raise the limit on its address space or memory");
+                     "raise the limit on the address space or memory of httpd");
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     configure_zones(s);

@@ -27,10 +27,10 @@ void admission_program_start(apr_pool_t *ptemp, server_rec *s)
     has_daemon = ap_find_linked_module("mod_cgid.c") != NULL;
     has_token = has_daemon && needs_token && adm_program_try_token(ptemp);
     if (has_daemon && needs_token && !has_token) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0120)
-                     "cannot find the PIDs of programs that mod_cgid starts: "
-                     "programs of other users (suEXEC), and of a child that "
-                     "crashes, might run beyond the limit");
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0120)
+            "cannot find the PIDs of programs that mod_cgid starts: "
+            "programs that run as another user (suEXEC), and programs whose child has crashed, might exceed the limit; load mod_cgi instead of mod_cgid");
     }
 }
 

@@ -25,9 +25,10 @@ static int checked_result(request_rec *r, int rv)
     }
     if (rv != OK && rv != DONE && rv != SUSPENDED && rv != AP_FILTER_ERROR
         && !ap_is_HTTP_VALID_RESPONSE(rv)) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0301)
-                      "Handler for %s returned invalid result code %d",
-                      r->handler, rv);
+        ap_log_rerror(
+            APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0301)
+            "handler \"%s\" returned %d, which is no HTTP status: the client gets a 500; report this to the authors of its module",
+            r->handler, rv);
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     return rv;

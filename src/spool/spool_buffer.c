@@ -276,10 +276,12 @@ void admission_buffer_log(const request_rec *r, apr_status_t fault)
             APLOG_MARK, APLOG_WARNING, fault == SPOOL_FULL ? 0 : fault, r,
             ADMLOGNO(0211)
             "AdmissionSpool: %s %s: requests of slow clients keep their "
-            "permits and workers until space is available",
+            "permits and workers until space is available; %s",
             fault == SPOOL_FULL ? "AdmissionSpoolLimit is reached in"
                                 : "cannot write to",
-            directory);
+            directory,
+            fault == SPOOL_FULL ? "raise it"
+                                : "free disk space or name another directory");
     }
 }
 

@@ -344,10 +344,10 @@ static void note_sections(explain_t *e, request_rec *first, request_rec *last,
     if (url && strcmp(url, last->uri) != 0) {
         note_inactive_sections(
             e, server->sec_url, last->uri, true, winner,
-            apr_psprintf(e->p,
-                         "it belongs to %s, to which httpd redirects; the "
-                         "URL that is asked for decides",
-                         last->uri));
+            apr_psprintf(
+                e->p,
+                "it belongs to %s, to which httpd redirects; the requested URL decides",
+                last->uri));
     }
 }
 
@@ -379,7 +379,7 @@ static void add_limit(explain_t *e, const admission_section_t *section)
                               adm_mode_name(stats.mode));
     }
     else if (zone->max_concurrent.is_auto) {
-        origin = apr_pstrcat(e->p, origin, ", found by auto", NULL);
+        origin = apr_pstrcat(e->p, origin, ", set by auto", NULL);
     }
     add_fact(e, "limit", "limit", "%u", stats.limit);
     add_fact(e, "set by", "limitFrom", "%s", origin);
@@ -405,13 +405,16 @@ static void add_rejection(explain_t *e, const admission_dir_conf_t *conf)
         return;
     }
     add_fact(e, "rejected with", "rejectedWith", "%d, %s", status,
-             conf->retry == ADMISSION_RETRY_OFF ? "no Retry-After"
-                                                : "Retry-After by the queue");
+             conf->retry == ADMISSION_RETRY_OFF
+                 ? "no Retry-After"
+                 : "Retry-After estimated from the queue");
 }
 
-/* @return whether a value was evaluated that a real request may change. */
-static bool add_key(explain_t *e, request_rec *first, request_rec *last,
-                    const admission_dir_conf_t *conf)
+/* Add the key, priority and cost that the request would have. @return whether
+ * they depend on the request: a real request might have others. */
+static bool add_key_and_cost(explain_t *e, request_rec *first,
+                             request_rec *last,
+                             const admission_dir_conf_t *conf)
 {
     adm_entry_t entry = { 0 };
 
@@ -452,13 +455,13 @@ static void add_zone(explain_t *e, request_rec *first, request_rec *last,
     if (admission_conf_is_dry_run(conf)) {
         add_note(e, "AdmissionDryRun is On: nothing is delayed or rejected.");
     }
-    depends |= add_key(e, first, last, conf);
+    depends |= add_key_and_cost(e, first, last, conf);
     add_rejection(e, conf);
     if (depends) {
-        add_note(e,
-                 "Expressions were evaluated for a request with a Host and "
-                 "no other headers. A real one has cookies, a User-Agent, "
-                 "variables of SetEnvIf, and perhaps a login: unknown here.");
+        add_note(
+            e,
+            "Expressions were evaluated for a request with a Host and "
+            "no other headers. A real request can also have cookies, a User-Agent, variables of SetEnvIf and a login, which are unknown here.");
     }
 }
 

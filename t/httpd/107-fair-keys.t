@@ -116,7 +116,7 @@ sub is_told_once {
     my ($number, $what) = @_;
     is scalar(grep { /ADM$number: zone test\.example:.*Cannot open file/ } $httpd->error_log), 1, $what;
 }
-$httpd->expect_in_log(qr/ADM0209: /, qr/ADM0210: .*AdmissionPriority expression failed/);
+$httpd->expect_in_log(qr/ADM0209: /, qr/ADM0210: .*an expression of AdmissionPriority failed/);
 is_deeply keys_for('failing', [], ['X-Key: a'], ['X-Key: b']), { '' => 3 }, 'a key that fails is that of all without';
 is_told_once('0209', '... which is logged once');
 is_deeply keys_for('failing-rules', [], []), { '' => 4 }, 'a rule that fails is not true, the next one counts';
