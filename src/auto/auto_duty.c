@@ -24,7 +24,7 @@
 
 /* Minimum between two log messages of a zone: its limit can change several times per
  * second. */
-#define TELL_USEC (60 * ADM_USEC_PER_SEC)
+#define LOG_USEC (60 * ADM_USEC_PER_SEC)
 
 /* Interval of writing the state file, and minimum age of a limit written to it. */
 #define WRITE_USEC (30 * ADM_USEC_PER_SEC)
@@ -42,13 +42,13 @@ typedef struct tuned_t {
     uint32_t sizes[PROGRAMS_MOST]; /* KiB of each program, or of its part */
     uint32_t programs;             /* entries in sizes */
     adm_usec_t sampled_at;
-    bool is_looked;    /* sampled in this pass */
+    bool is_sampled;   /* sampled in this pass */
     bool is_due;       /* limit stored, but permits not granted yet */
     auto_saved_t kept; /* line in the file; limit and need 0: none */
     uint32_t logged_limit;
     uint32_t logged_brakes;
-    _Atomic adm_usec_t next_tell;
-    _Atomic adm_usec_t next_tell_brake;
+    _Atomic adm_usec_t next_log;
+    _Atomic adm_usec_t next_brake_log;
 } tuned_t;
 
 static struct {
@@ -59,8 +59,8 @@ static struct {
     uint32_t count;
     auto_sense_t sense;
     adm_usec_t next_sample, next_tick, next_idle, next_write;
-    char *text;     /* content of the state file */
-    bool is_dozing; /* all zones are idle; the next request wakes the agent */
+    char *text;   /* content of the state file */
+    bool is_idle; /* all zones are idle; the next request wakes the agent */
 } all;
 
 /* ---- start -------------------------------------------------------------------- */
@@ -93,6 +93,8 @@ static void recall(adm_child_t *self, tuned_t *tuned, const auto_seen_t *seen)
     }
 }
 
+/* Start from the recalled state. What is in force at the start is not
+ * logged. */
 static void begin_zone(adm_child_t *self, tuned_t *tuned,
                        const auto_zone_t *zone, const auto_seen_t *seen)
 {
@@ -142,7 +144,7 @@ static void begin(adm_child_t *self, const void *given, apr_pool_t *pool)
 static void sample_zone(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
     tuned->before = tuned->work;
-    tuned->is_looked = true;
+    tuned->is_sampled = true;
     auto_programs_sample_sizes(tuned->zone->handle);
     if (auto_sample(self, tuned->zone->handle, now, &tuned->work, tuned->sizes,
                     PROGRAMS_MOST, &tuned->programs)
@@ -302,8 +304,8 @@ static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
     uint32_t brakes = tuned->law.brake.times;
     bool has_braked = brakes != tuned->logged_brakes;
-    _Atomic adm_usec_t *next = has_braked ? &tuned->next_tell_brake
-                                          : &tuned->next_tell;
+    _Atomic adm_usec_t *next = has_braked ? &tuned->next_brake_log
+                                          : &tuned->next_log;
     auto_news_t news = { .zone = tuned->zone,
                          .before = has_braked ? tuned->law.brake.before
                                               : tuned->logged_limit,
@@ -312,7 +314,7 @@ static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     auto_t shown;
 
     if ((news.now == news.before && !has_braked) || !all.setup->log_event
-        || !adm_due(next, now, TELL_USEC)) {
+        || !adm_due(next, now, LOG_USEC)) {
         return;
     }
     auto_view(self->segment, tuned->zone->handle, now, &shown);
@@ -378,7 +380,7 @@ static void write_state(adm_usec_t now)
 
 /* ---- a pass ------------------------------------------------------------------------- */
 
-static bool is_wanted(adm_child_t *self, const tuned_t *tuned, bool with_idle)
+static bool must_sample(adm_child_t *self, const tuned_t *tuned, bool with_idle)
 {
     return with_idle || tuned->work.active || tuned->work.queued
            || auto_is_busy(self->segment, tuned->zone->handle);
@@ -394,15 +396,15 @@ static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
     bool is_busy = false;
 
     for (n = 0; n < all.count; n++) {
-        all.zones[n].is_looked = false;
-        if (is_wanted(self, &all.zones[n], with_idle)) {
+        all.zones[n].is_sampled = false;
+        if (must_sample(self, &all.zones[n], with_idle)) {
             sample_zone(self, &all.zones[n], now);
             is_busy |= all.zones[n].work.active || all.zones[n].work.queued;
         }
     }
     whole = share_memory(seen);
     for (n = 0; n < all.count; n++) {
-        if (all.zones[n].is_looked) {
+        if (all.zones[n].is_sampled) {
             decide(self, n, seen, whole, now);
             log_event(self, &all.zones[n], now);
         }
@@ -413,7 +415,11 @@ static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
     return is_busy;
 }
 
-static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
+/* Make a pass, if one is due. While any zone is busy, a pass is due every
+ * SAMPLE_USEC, and has the idle zones once per IDLE_USEC. While all zones are idle, it
+ * is due every IDLE_USEC, and as soon as a request wakes the agent. @return
+ * when to call again. */
+static adm_usec_t tune_if_due(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     bool with_idle = now >= all.next_idle;
     bool is_busy;
@@ -421,7 +427,7 @@ static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
     if (all.count == 0) {
         return now + IDLE_USEC;
     }
-    if (now < all.next_sample && !(is_woken && all.is_dozing)) {
+    if (now < all.next_sample && !(is_woken && all.is_idle)) {
         return all.next_sample;
     }
     if (with_idle) {
@@ -431,10 +437,12 @@ static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
     if (now >= all.next_write) {
         write_state(now);
     }
+    /* All zones are idle: have the next request wake the agent. This fails if a
+     * request has arrived in the meantime. */
     is_busy = is_busy
               || !auto_wake_on_request(self->segment, all.handles, all.count,
                                        now);
-    all.is_dozing = !is_busy;
+    all.is_idle = !is_busy;
     all.next_sample = now + (is_busy ? SAMPLE_USEC : IDLE_USEC);
     return all.next_sample;
 }
@@ -442,7 +450,7 @@ static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
 /* @return when the sooner of programs and limits is due. */
 static adm_usec_t run(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
-    adm_usec_t next = tune(self, now, is_woken);
+    adm_usec_t next = tune_if_due(self, now, is_woken);
     adm_usec_t programs = auto_programs_run(self, &all.sense, now);
 
     return next < programs ? next : programs;

@@ -221,14 +221,17 @@ void auto_group_open(auto_group_t *group, const char *root)
     memset(group, 0, sizeof(*group));
     group->cpu.fd = group->pressure.fd = -1;
 
-    if (find_hierarchy(&tree, root, NULL)) {
-        /* The root cgroup has no such file: its statistics are the system's. */
+    if (find_hierarchy(&tree, root, NULL)) { /* version 2 */
+        /* Only cgroups below the root have cgroup.events. The root's statistics
+         * are the system's, which are not read here. */
         if (has_file(root, &tree, "cgroup.events")) {
             open_in(&group->cpu, root, &tree, "cpu.stat");
             open_in(&group->pressure, root, &tree, "memory.pressure");
         }
         open_levels(group, root, &tree, true);
     }
+    /* Version 1, in which each controller can have its own hierarchy. Only the root
+     * cgroup has release_agent. */
     if (group->cpu.fd < 0 && find_hierarchy(&tree, root, "cpuacct")
         && !has_file(root, &tree, "release_agent")) {
         open_in(&group->cpu, root, &tree, "cpuacct.usage");

@@ -263,7 +263,7 @@ const auto_seen_t *auto_sense_sample(auto_sense_t *sense, adm_usec_t now,
 {
     uint64_t ago;
 
-    if (slowly || !sense->has_looked) {
+    if (slowly || !sense->has_sampled) {
         ago = now > sense->processed_at ? (uint64_t)(now - sense->processed_at)
                                         : 1;
         auto_group_refresh(&sense->group);
@@ -275,9 +275,9 @@ const auto_seen_t *auto_sense_sample(auto_sense_t *sense, adm_usec_t now,
     sample_memory(sense);
     sample_stalls(sense, ago);
     sense->sampled_at = now;
-    if (!sense->has_looked) {
+    if (!sense->has_sampled) {
         /* The first sample covers the time since boot. */
-        sense->has_looked = true;
+        sense->has_sampled = true;
         sense->event_permille = 0;
         sense->seen.stall_permille = sense->seen.busy_permille = 0;
         sense->seen.own_permille = 0;

@@ -30,7 +30,7 @@ typedef struct auto_sense_t {
     auto_group_t group;
 
     /* State of the last sample. */
-    bool has_looked;
+    bool has_sampled;
     adm_usec_t sampled_at;   /* memory sampled at */
     adm_usec_t processed_at; /* CPUs and events sampled at */
     uint64_t stalled_usec;

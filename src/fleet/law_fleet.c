@@ -66,7 +66,8 @@ uint32_t law_fleet_keep(law_fleet_t *fleet, const law_fleet_work_t *work,
                : LAW_FLEET_AS_BEFORE;
 }
 
-/* R1 */
+/* The permits that this server reports as its own (rule R1 of docs/dev/fleet.md):
+ * the server never exceeds them without another sync. */
 static uint32_t promise(const law_fleet_work_t *work)
 {
     return adm_greater(work->share, work->active);
@@ -93,8 +94,12 @@ static int64_t gap(const law_fleet_t *fleet, const law_fleet_work_t *work)
     return wait < PACE_USEC ? wait : PACE_USEC;
 }
 
-/* @return whether the engine must learn of a change without delay. */
-static bool has_news(const law_fleet_t *fleet, const law_fleet_work_t *work)
+/* @return whether to send a sync before the regular one (docs/dev/fleet.md, "When a
+ * server sends a sync"): permits can be given back; or requests have started to wait
+ * while the whole share is in use; or these requests need more permits than the last sync
+ * asked for, and the engine has not reported a shortage. */
+static bool must_sync_early(const law_fleet_t *fleet,
+                            const law_fleet_work_t *work)
 {
     bool is_full = work->active >= work->share;
 
@@ -115,7 +120,8 @@ int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
     if (work->queued || fleet->sent_queued) {
         due = fleet->synced_at + PACE_USEC;
     }
-    if (has_news(fleet, work) && fleet->synced_at + gap(fleet, work) < due) {
+    if (must_sync_early(fleet, work)
+        && fleet->synced_at + gap(fleet, work) < due) {
         due = fleet->synced_at + gap(fleet, work);
     }
     if (!work->active && !work->queued && work->share > 0

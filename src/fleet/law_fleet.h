@@ -96,7 +96,7 @@ typedef struct law_fleet_reply_t {
     int64_t learning_msec;
     uint32_t limit;    /* lowest of all servers */
     bool is_tight;     /* servers must not keep idle permits now */
-    bool is_short;     /* this server wants more than its part */
+    bool is_short;     /* this server wants more than its share */
     int64_t span_msec; /* R16: the longest lease and hold of all servers */
     uint64_t sequence; /* LAW_FLEET_STALE: of the later sync */
 } law_fleet_reply_t;
