@@ -56,7 +56,8 @@ static void log_missing(void *data, const char *words)
 {
     ap_log_error(
         APLOG_MARK, APLOG_INFO, 0, (server_rec *)data, ADMLOGNO(0136)
-        "MaxConcurrent auto: cannot read %s; limits are computed without these values",
+        "MaxConcurrent auto: cannot read %s; limits are computed without these "
+        "values",
         words);
 }
 
@@ -104,7 +105,9 @@ static int *open_state(apr_pool_t *p, server_rec *s, void *data)
     if (*path && setup->state_fd < 0) {
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, errno, s, ADMLOGNO(0138)
-            "AdmissionStateFile %s cannot be used; automatic limits are lost when httpd stops; name a file in a directory that only root can write to",
+            "AdmissionStateFile %s cannot be used; automatic limits are lost "
+            "when httpd stops; name a file in a directory that only root can "
+            "write to",
             path);
     }
     return &setup->state_fd;

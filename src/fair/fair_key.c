@@ -84,7 +84,9 @@ static const char *expression_key(request_rec *r, const admission_zone_t *zone,
     if (may_log(zone)) {
         ap_log_rerror(
             APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0209)
-            "zone %s: the expression of AdmissionFair failed: %s; the request has the empty key, which all such requests share; correct the expression; not logged again for 1 minute",
+            "zone %s: the expression of AdmissionFair failed: %s; the request "
+            "has the empty key, which all such requests share; correct the "
+            "expression; not logged again for 1 minute",
             zone->name, error);
     }
     return "";
@@ -130,7 +132,8 @@ static bool is_true(request_rec *r, const admission_zone_t *zone,
     if (rv < 0 && may_log(zone)) {
         ap_log_rerror(
             APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0210)
-            "zone %s: an expression of %s failed: %s; it is treated as false; correct the expression; not logged again for 1 minute",
+            "zone %s: an expression of %s failed: %s; it is treated as false; "
+            "correct the expression; not logged again for 1 minute",
             zone->name, directive, error);
     }
     return rv > 0;

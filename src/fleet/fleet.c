@@ -147,7 +147,9 @@ static void *setup(apr_pool_t *p, server_rec *s)
     if (rv != APR_SUCCESS) {
         ap_log_error(
             APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)
-            "cannot open the agent's pipe: this server gets no share of limits across servers, and fallback=%s applies; raise the limit on open files and restart httpd",
+            "cannot open the agent's pipe: this server gets no share of limits "
+            "across servers, and fallback=%s applies; raise the limit on open "
+            "files and restart httpd",
             fleet_conf_fallback_name(terms.fallback));
         return NULL;
     }
@@ -307,9 +309,9 @@ static void write_server_sentences(request_rec *r)
     if (engine().state == FLEET_ENGINE_LOST) {
         admission_page_words_write(
             r, "bad",
-            "Not connected to the fleet engine. This server keeps its shares until "
-            "their leases expire; then the fallback of AdmissionFleet applies. See "
-            "the error log.");
+            "Not connected to the fleet engine. This server keeps its shares "
+            "until their leases expire; then the fallback of AdmissionFleet "
+            "applies. See the error log.");
     }
 }
 

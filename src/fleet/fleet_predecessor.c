@@ -149,7 +149,10 @@ static int take_over(int file, const char *fifo_path, server_rec *s,
     if (predecessor == ALIVE) {
         ap_log_error(
             APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0150)
-            "processes or programs of the previous httpd are still running; this server cannot use the previous httpd's permits before their lease and grace period have ended; to find them, run lsof | grep admission.fleet.alive");
+            "processes or programs of the previous httpd are still running; "
+            "this server cannot use the previous httpd's permits before their "
+            "lease and grace period have ended; to find them, run lsof | grep "
+            "admission.fleet.alive");
     }
     fifo = make_fifo(fifo_path, &own);
     return fifo >= 0 && write_id(file, &own, segment, self) ? fifo : -1;

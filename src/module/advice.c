@@ -33,14 +33,17 @@ static void warn_of_unreachable_limit(apr_pool_t *p, server_rec *s,
     if (zone->limit > workers) {
         ap_log_error(
             APLOG_MARK, level, 0, s, ADMLOGNO(0103)
-            "zone %s (%s): MaxConcurrent %s exceeds MaxRequestWorkers %d and can never be reached; lower MaxConcurrent or raise MaxRequestWorkers",
+            "zone %s (%s): MaxConcurrent %s exceeds MaxRequestWorkers %d and "
+            "can never be reached; lower MaxConcurrent or raise "
+            "MaxRequestWorkers",
             zone->name, zone->place, limit, workers);
     }
     else if (zone->limit > free_for_zones) {
         ap_log_error(
             APLOG_MARK, level, 0, s, ADMLOGNO(0104)
             "zone %s (%s): MaxConcurrent %s can never be reached: "
-            "AdmissionReserve leaves %d of %d workers for zones; lower MaxConcurrent or AdmissionReserve, or raise MaxRequestWorkers",
+            "AdmissionReserve leaves %d of %d workers for zones; lower "
+            "MaxConcurrent or AdmissionReserve, or raise MaxRequestWorkers",
             zone->name, zone->place, limit, free_for_zones, workers);
     }
     else if (zone->queue->length && !parks

@@ -124,7 +124,9 @@ static void warn_of_missing_agent(apr_status_t rv)
     if (!has_warned) {
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, rv, server, ADMLOGNO(0131)
-            "admission-agent does not run; children reclaim the permits of dead children themselves, more slowly; remove the reason, such as a limit on processes, then reload httpd");
+            "admission-agent does not run; children reclaim the permits of "
+            "dead children themselves, more slowly; remove the reason, such as "
+            "a limit on processes, then reload httpd");
     }
     has_warned = true;
 }

@@ -191,7 +191,8 @@ void admission_conf_tree_warn(apr_pool_t *p, server_rec *s)
         if (!has_zones && needs_zone(directive)) {
             ap_log_error(
                 APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0006)
-                "%s in %s:%d has no effect: no MaxConcurrent sets a limit; add one, or remove the directive",
+                "%s in %s:%d has no effect: no MaxConcurrent sets a limit; add "
+                "one, or remove the directive",
                 directive->directive, directive->filename, directive->line_num);
             return;
         }

@@ -49,7 +49,8 @@ static int run_handlers_behind(request_rec *r)
     if (rv == DECLINED) {
         ap_log_rerror(
             APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0205)
-            "handler \"%s\" not found for %s: the client gets a 500; load the module that has this handler",
+            "handler \"%s\" not found for %s: the client gets a 500; load the "
+            "module that has this handler",
             r->handler, r->filename);
         return HTTP_INTERNAL_SERVER_ERROR;
     }

@@ -161,7 +161,8 @@ bool admission_url_is_exempt(request_rec *r, request_rec *asked,
     if (rv < 0 && admission_process_may_log(zone->handle, ADM_EXEMPT)) {
         ap_log_rerror(
             APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
-            "zone %s: AdmissionExempt failed: %s; the request is not exempt; correct the expression; not logged again for 1 minute",
+            "zone %s: AdmissionExempt failed: %s; the request is not exempt; "
+            "correct the expression; not logged again for 1 minute",
             zone->name, error);
     }
     return rv > 0;

@@ -316,7 +316,8 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
             s,
             apr_psprintf(
                 p, ADMLOGNO(0002)
-                "MaxConcurrent %s in %s: its section has no name (<If>); add AdmissionZone next to it",
+                "MaxConcurrent %s in %s: its section has no name (<If>); add "
+                "AdmissionZone next to it",
                 admission_limit_name(p, &section->max_concurrent),
                 section->place));
     }
@@ -429,7 +430,9 @@ static void warn_of_too_many(server_rec *s)
         ap_log_error(
             APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, s, ADMLOGNO(0008)
             "MaxConcurrent: %d zones exceed the maximum of %d: zone %s "
-            "(%s) and all after it, %d in total, have no limit; use AdmissionZone to let sections share a zone, then stop and start httpd",
+            "(%s) and all after it, %d in total, have no limit; use "
+            "AdmissionZone to let sections share a zone, then stop and start "
+            "httpd",
             zones, ADMISSION_ZONES_MAX, first->name, first->place,
             zones - ADMISSION_ZONES_MAX);
     }

@@ -161,6 +161,7 @@ void admission_park_child_start(apr_pool_t *pchild, server_rec *s)
         ap_log_error(
             APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0304)
             "cannot start the thread that wakes parked requests: "
-            "requests of this child hold a worker while they wait; raise the limit on threads or processes, then restart httpd");
+            "requests of this child hold a worker while they wait; raise the "
+            "limit on threads or processes, then restart httpd");
     }
 }

@@ -27,7 +27,8 @@ static int checked_result(request_rec *r, int rv)
         && !ap_is_HTTP_VALID_RESPONSE(rv)) {
         ap_log_rerror(
             APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0301)
-            "handler \"%s\" returned %d, which is no HTTP status: the client gets a 500; report this to the authors of its module",
+            "handler \"%s\" returned %d, which is no HTTP status: the client "
+            "gets a 500; report this to the authors of its module",
             r->handler, rv);
         return HTTP_INTERNAL_SERVER_ERROR;
     }

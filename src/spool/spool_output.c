@@ -202,7 +202,9 @@ static apr_status_t abort_response(spool_t *spool, apr_status_t fault)
     /* The core would log this, had it read the data. */
     ap_log_rerror(
         APLOG_MARK, APLOG_ERR, fault, r, ADMLOGNO(0213)
-        "AdmissionSpool: cannot read the rest of the response from its handler: the client gets an error or an incomplete response; check the log of the program or backend");
+        "AdmissionSpool: cannot read the rest of the response from its "
+        "handler: the client gets an error or an incomplete response; check "
+        "the log of the program or backend");
     pass_in_place(spool, error);
     /* After the header, which must not announce that the connection's end is
      * the end of the response. */

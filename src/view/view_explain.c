@@ -346,7 +346,8 @@ static void note_sections(explain_t *e, request_rec *first, request_rec *last,
             e, server->sec_url, last->uri, true, winner,
             apr_psprintf(
                 e->p,
-                "it belongs to %s, to which httpd redirects; the requested URL decides",
+                "it belongs to %s, to which httpd redirects; the requested URL "
+                "decides",
                 last->uri));
     }
 }
@@ -461,7 +462,9 @@ static void add_zone(explain_t *e, request_rec *first, request_rec *last,
         add_note(
             e,
             "Expressions were evaluated for a request with a Host and "
-            "no other headers. A real request can also have cookies, a User-Agent, variables of SetEnvIf and a login, which are unknown here.");
+            "no other headers. A real request can also have cookies, a "
+            "User-Agent, variables of SetEnvIf and a login, which are unknown "
+            "here.");
     }
 }
 
