@@ -4,7 +4,6 @@
 use AdmissionTest;
 use Admission::Crowd;
 use AdmissionTest::Storm;
-use Time::HiRes qw(sleep);
 
 needs_modules(qw(proxy proxy_http include));
 
@@ -38,7 +37,6 @@ CONF
     my $crowd = Admission::Crowd->gather(
         port => $httpd->{port}, clients => 12, patience => 0.4,
         paths => [ map { "/$_/heavy?ignore=1&stream=1&until=never" } qw(a b) ]);
-    sleep 4;
     # httpd needs three seconds to end a program that ignores it, and a moment more.
     wait_for { $limit < grep { /^start / } $httpd->record } 'some run in the place of others', 30;
     my $seen = $crowd->go_home;

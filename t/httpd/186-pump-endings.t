@@ -8,12 +8,12 @@ use Admission::Slow;
 my $query = sub { my ($name) = @_; return "id=$name&early=1&until=$name&bulk=$BULK" };
 
 sub pumped {
-    my ($httpd, $name, $url, $path) = @_;
+    my ($httpd, $name, $url, $path, $transfers) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     my $reader = slow_reader($httpd->$url($path . $query->($name)), '--http1.1')->stop_reading;
 
     $httpd->open_gate($name);
-    server_becomes($httpd, "$name: the rest is sent without a worker", AdmissionTransfers => 1,
+    server_becomes($httpd, "$name: the rest is sent without a worker", AdmissionTransfers => $transfers // 1,
                    AdmissionRunning => 0);
     return $reader;
 }
@@ -71,12 +71,11 @@ CONF
     $reader->read_on;
     ok $reader->has_read_all, 'behind a redirect everything arrives';
     nothing_is_left($httpd, 'redirected');
-    for my $url ('url', 'tls_url') {
-        $reader = pumped($httpd, "stuck-$url", $url, '/cgi-bin/heavy?');
-        nothing_is_left($httpd, 'Timeout');
-        wait_for { grep { /id=stuck-$url/ } $httpd->access_log } '... it is in the log';
-        $reader->leave;
-    }
+    my @stuck = (pumped($httpd, 'stuck', 'url', '/cgi-bin/heavy?', 1),
+                 pumped($httpd, 'stuck-tls', 'tls_url', '/cgi-bin/heavy?', 2));
+    nothing_is_left($httpd, 'Timeout');
+    wait_for { 2 == grep { /id=stuck/ } $httpd->access_log } '... they are in the log';
+    $_->leave for @stuck;
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'others are served';
     $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');

@@ -84,7 +84,7 @@ for_each_combo(sub {
     ok scalar(grep { /ADM0135: zone \S+: limit 1 -> \d+ \(\w+\): \w/ } $httpd->error_log),
         'the log reports the limit that was found';
     $httpd->stop;
-}, 'prefork+cgi', 'worker+cgid', 'event+cgid');
+}, 'prefork+cgi', 'event+cgid');
 
 # Nothing is limited, so nothing can be tried.
 for_each_combo(sub {

@@ -27,7 +27,7 @@ Timeout 20
 </Location>
 <Location /cgi-bin/short>
     MaxConcurrent 1
-    AdmissionQueue 5 timeout=2s
+    AdmissionQueue 5 timeout=1s
 </Location>
 <Location /cgi-bin/free>
     MaxConcurrent 2
@@ -59,7 +59,7 @@ CONF
             is $httpd->status->{AdmissionTransfers}, 2, 'a body and an answer are on their way';
         }
         my $late = $httpd->ask('/cgi-bin/short?id=late');
-        $httpd->zone_becomes('/cgi-bin/short', 'one waits for two seconds', Queued => 1);
+        $httpd->zone_becomes('/cgi-bin/short', 'one waits for a second', Queued => 1);
 
         set_clock($httpd, $seconds);
         is $late->answer->{status}, 503, "the clock is set by $seconds s: a wait ends in time";
@@ -76,4 +76,4 @@ CONF
                              RejectedTimeout => 0, RejectedParking => 0, Gone => 0, Active => 0);
     }
     $httpd->stop;
-}, 'prefork+cgi', 'worker+cgid', 'event+cgid', 'event+cgid+completion');
+}, 'prefork+cgi', 'event+cgid', 'event+cgid+completion');

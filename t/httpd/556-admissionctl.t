@@ -325,7 +325,7 @@ sub sweeps {
     }
 
     # Another administrator.
-    my ($pid, $reader) = start_sweep('cgi', 3);
+    my ($pid, $reader) = start_sweep('cgi', 1);
     $httpd->zone_becomes('/cgi-bin/', 'one more has begun', Limit => 1);
     ctl(0, qw(-q limit cgi 7));
     waitpid $pid, 0;

@@ -93,4 +93,4 @@ for_each_combo(sub {
     is_deeply statuses(answers(@one, @others)), { 200 => 6 }, 'all are served';
     is most_at_once(), 4, 'never more than four programs ran';
     $_->stop for @servers;
-}, 'event+cgid', 'prefork+cgi', 'worker+cgid');
+}, 'event+cgid', 'prefork+cgi');

@@ -135,4 +135,4 @@ for_each_combo(sub {
     kill CONT => $redis->{pid};
     wait_for { $first->status->{AdmissionEngineState} eq 'connected' } 'it goes on: connected';
     $_->stop for @servers;
-}, 'event+cgid', 'prefork+cgi', 'worker+cgid');
+}, 'event+cgid', 'prefork+cgi');
