@@ -13,7 +13,6 @@
 #include "spool_body.h"
 #include "spool_buffer.h"
 #include "spool_output.h"
-#include "spool_rest.h"
 #include "spool_shm.h"
 #include "view/view_fields.h"
 
@@ -29,23 +28,6 @@ static void register_hooks(apr_pool_t *p)
     spool_register_filter();
     spool_body_register_filter();
     spool_backend_register_filter();
-}
-
-/* ---- steps of a request ---------------------------------------------------- */
-
-static void *begin(request_rec *r, admission_visit_t *visit)
-{
-    return spool_begin(r, visit);
-}
-
-static bool end(void *spool, int rv)
-{
-    return spool_end(spool, rv);
-}
-
-static int rest(request_rec *r, void *spool)
-{
-    return spool_rest_send(r, spool);
 }
 
 /* ---- outputs --------------------------------------------------------------- */
@@ -86,8 +68,8 @@ const admission_part_t admission_part_spool = {
     .register_hooks = register_hooks,
     .describe = describe,
     .before = spool_body_read,
-    .begin = begin,
-    .end = end,
-    .rest = rest,
+    .begin = spool_begin,
+    .end = spool_end,
+    .rest = spool_rest,
     .facts_of_server = facts_of_server
 };

@@ -367,17 +367,13 @@ static int read_blocked(admission_upload_t *upload)
 
 /* ---- the request ------------------------------------------------------------ */
 
-static bool is_possible(const request_rec *r, const admission_dir_conf_t *conf)
-{
-    return spool_conf_request(&conf->spool) > 0 && has_body(r);
-}
-
 int spool_body_read(request_rec *r, const admission_dir_conf_t *conf,
                     int (*again)(request_rec *r))
 {
+    apr_off_t room = spool_conf_request(&conf->spool);
     admission_upload_t *upload;
 
-    if (!is_possible(r, conf) || r->main || admission_conf_is_dry_run(conf)
+    if (room == 0 || !has_body(r) || r->main || admission_conf_is_dry_run(conf)
         || upload_of(r)
         || adm_zone_seems_full(admission_process_child(),
                                admission_conf_zone(conf)->handle,
@@ -390,7 +386,7 @@ int spool_body_read(request_rec *r, const admission_dir_conf_t *conf,
     upload->again = again;
     upload->rest = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     admission_buffer_init(&upload->buffer, r->pool, ADMISSION_BUFFER_QUEUE,
-                          spool_conf_request(&conf->spool));
+                          room);
     apr_pool_userdata_setn(upload, KEY, NULL, r->pool);
     return admission_resume_is_possible(r) ? read_parked(upload)
                                            : read_blocked(upload);

@@ -12,12 +12,13 @@
 
 /* Parse "request=1M" or "response=off". @return an error, or NULL. */
 static const char *parse_spool(apr_pool_t *p, const char *option,
-                               apr_off_t *request, apr_off_t *response)
+                               spool_conf_t *given)
 {
     const char *value = strchr(option, '=');
-    apr_off_t *size = strncasecmp(option, "request=", 8) == 0    ? request
-                      : strncasecmp(option, "response=", 9) == 0 ? response
-                                                                 : NULL;
+    apr_off_t *size = strncasecmp(option, "request=", 8) == 0 ? &given->request
+                      : strncasecmp(option, "response=", 9) == 0
+                          ? &given->response
+                          : NULL;
 
     if (size && *size != ADMISSION_UNSET) {
         return apr_psprintf(p, "AdmissionSpool: '%s' is given twice", option);
@@ -40,25 +41,19 @@ const char *spool_conf_set(cmd_parms *cmd, void *dir_conf, const char *first,
                            const char *second)
 {
     admission_dir_conf_t *conf = dir_conf;
-    apr_off_t request = ADMISSION_UNSET, response = ADMISSION_UNSET;
+    spool_conf_t given = SPOOL_CONF_UNSET;
     const char *error = admission_location_mark(cmd, dir_conf);
 
     if (!error) {
-        error = parse_spool(cmd->pool, first, &request, &response);
+        error = parse_spool(cmd->pool, first, &given);
     }
     if (!error && second) {
-        error = parse_spool(cmd->pool, second, &request, &response);
+        error = parse_spool(cmd->pool, second, &given);
     }
-    if (error) {
-        return error;
+    if (!error) {
+        conf->spool = spool_conf_merge(conf->spool, given);
     }
-    if (request != ADMISSION_UNSET) {
-        conf->spool.request = request;
-    }
-    if (response != ADMISSION_UNSET) {
-        conf->spool.response = response;
-    }
-    return NULL;
+    return error;
 }
 
 const char *spool_conf_set_limit(cmd_parms *cmd, void *dir_conf,

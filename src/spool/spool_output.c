@@ -10,6 +10,7 @@
 #include "spool_backend.h"
 #include "spool_drain.h"
 #include "park/park_mpm.h"
+#include "park/park_ready.h"
 #include "module/release.h"
 #include "park/park_resume.h"
 #include "spool_output.h"
@@ -23,7 +24,7 @@ APLOG_USE_MODULE(admission);
 #define POLL_MIN ((apr_interval_time_t)100)
 #define POLL_MAX apr_time_from_msec(10)
 
-struct spool_t {
+typedef struct spool_t {
     request_rec *r;
     admission_visit_t *visit;
     admission_drain_t drain;
@@ -36,7 +37,7 @@ struct spool_t {
     bool keeps_worker;        /* until the request's pool is destroyed */
     bool has_returned;        /* the handlers have returned */
     bool may_hold_back;       /* handlers run, and the rest needs no worker */
-};
+} spool_t;
 
 static ap_filter_rec_t *spool_filter;
 
@@ -408,7 +409,7 @@ static bool may_be_suspended(request_rec *r)
     return known && known->may_suspend && admission_resume_is_possible(root);
 }
 
-spool_t *spool_begin(request_rec *r, admission_visit_t *visit)
+void *spool_begin(request_rec *r, admission_visit_t *visit)
 {
     const admission_dir_conf_t *conf = admission_url_conf(r);
     apr_off_t room = spool_conf_response(&conf->spool);
@@ -442,8 +443,20 @@ static void send_end(spool_t *spool, int rv)
     }
 }
 
-bool spool_end(spool_t *spool, int rv)
+/* Send the rest and the EOS bucket. Might block. */
+static void send_rest(spool_t *spool)
 {
+    ap_filter_t *f = spool->drain.f;
+
+    ap_remove_output_filter(f);
+    admission_drain_end(&spool->drain, spool->end);
+    spool->end = NULL;
+}
+
+bool spool_end(void *begun, int rv)
+{
+    spool_t *spool = begun;
+
     spool_backend_end(spool->outer);
     send_end(spool, rv);
     spool->may_hold_back = false;
@@ -452,31 +465,63 @@ bool spool_end(spool_t *spool, int rv)
         adm_ticket_return_worker(&spool->visit->ticket);
     }
     if (spool->end && rv != OK && rv != DONE) {
-        spool_close(spool);
+        send_rest(spool);
     }
     return spool->end != NULL;
 }
 
-request_rec *spool_request(const spool_t *spool)
+/* ---- the rest, without a worker (event MPM) -------------------------------- */
+
+/* Release the permit if the program has exited since. */
+static void release_if_exited(spool_t *spool)
 {
-    return spool->r;
+    adm_ticket_t *ticket = &spool->visit->ticket;
+
+    if (admission_release_at_end_of_output(ticket)) {
+        adm_ticket_return_worker(ticket);
+    }
 }
 
-adm_ticket_t *spool_ticket(const spool_t *spool)
+/* The client takes more, or has timed out. @return whether to wait again. If
+ * not, the request is finished, and can be gone. */
+static bool resume(admission_ready_t *ready)
 {
-    return &spool->visit->ticket;
+    spool_t *spool = ready->data;
+    conn_rec *c = ready->c;
+    request_rec *r;
+    apr_status_t rv = ready->is_last_chance
+                          ? APR_TIMEUP
+                          : admission_drain_push(&spool->drain);
+
+    release_if_exited(spool);
+    if (APR_STATUS_IS_EAGAIN(rv)) {
+        admission_ready_note(ready);
+        if (admission_ready_wait(ready, true)) {
+            return true;
+        }
+    }
+    if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
+        c->aborted = 1; /* or the client has read nothing for Timeout */
+    }
+    r = admission_visit_root(spool->r);
+    admission_ready_end(ready);
+    send_rest(spool);
+    admission_resume_end(r);
+    return false;
 }
 
-apr_status_t spool_push(spool_t *spool)
+int spool_rest(request_rec *r, void *spool)
 {
-    return admission_drain_push(&spool->drain);
-}
+    admission_ready_t *ready = admission_ready_begin(r, resume, spool);
 
-void spool_close(spool_t *spool)
-{
-    ap_filter_t *f = spool->drain.f;
-
-    ap_remove_output_filter(f);
-    admission_drain_end(&spool->drain, spool->end);
-    spool->end = NULL;
+    if (ready && admission_ready_wait(ready, true)) {
+        /* A redirected request returns to the handler of the client's
+         * request. */
+        return r->prev ? OK : SUSPENDED;
+    }
+    if (ready) {
+        admission_ready_end(ready);
+    }
+    send_rest(spool);
+    return OK;
 }

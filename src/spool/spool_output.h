@@ -10,34 +10,26 @@
 
 #include "module/visit.h"
 
-typedef struct spool_t spool_t;
-
 void spool_register_filter(void);
 
 /**
  * Add the filter, before the handlers run with this visit's permit.
  * @return NULL if this request's response is not buffered.
  */
-spool_t *spool_begin(request_rec *r, admission_visit_t *visit);
+void *spool_begin(request_rec *r, admission_visit_t *visit);
 
 /**
  * The handlers have returned @a rv.
  * @return whether buffered data can be sent without a worker. If so, call
- *         spool_push() until nothing is left, then
- *         spool_close().
+ *         spool_rest().
  */
-bool spool_end(spool_t *spool, int rv);
-
-request_rec *spool_request(const spool_t *spool);
-adm_ticket_t *spool_ticket(const spool_t *spool);
+bool spool_end(void *begun, int rv);
 
 /**
- * Send what the client takes without blocking, after the end of the output.
- * @return APR_EAGAIN if more is left.
+ * Send the buffered rest of a response, without a worker if possible. Otherwise
+ * blocks until it is sent.
+ * @return SUSPENDED if the rest is sent later; OK if it is sent.
  */
-apr_status_t spool_push(spool_t *spool);
-
-/** Send the rest and the EOS bucket. Might block. */
-void spool_close(spool_t *spool);
+int spool_rest(request_rec *r, void *begun);
 
 #endif
