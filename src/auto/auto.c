@@ -138,7 +138,7 @@ static void facts_of_zone(const admission_view_t *view,
          zone->max_concurrent.is_auto ? zone->max_concurrent.min : zone->limit);
     FACT(LimitMax, GAUGE, "Maximum of the limit.", zone->limit);
     FACT_WORD(LimitReason, "Why auto has set this limit.", shown.reason,
-              auto_reason(&shown));
+              law_tune_field_reason(shown.reason));
     FACT(LimitSinceS, GAUGE_SEC, "Seconds since auto last changed the limit.",
          shown.since_sec);
     FACT(LimitMemory, GAUGE, "Programs that fit into memory.",
@@ -170,7 +170,8 @@ static void write_sentences(request_rec *r, apr_pool_t *p,
         shown = found(view);
         auto_sentence(&shown, view->stats.limit, sentence);
         admission_page_words_write(r, "", "Automatic limit %u (%s): %s.",
-                                   view->stats.limit, auto_reason(&shown),
+                                   view->stats.limit,
+                                   law_tune_field_reason(shown.reason),
                                    sentence);
     }
 }

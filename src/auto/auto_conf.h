@@ -7,7 +7,6 @@
 #include <http_config.h>
 
 #include "module/parse.h"
-#include "module/parse.h"
 
 /** Part of the main server's configuration. */
 typedef struct auto_conf_t {

@@ -318,7 +318,7 @@ static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
         return;
     }
     auto_view(self->segment, tuned->zone->handle, now, &shown);
-    news.reason = auto_reason(&shown);
+    news.reason = law_tune_field_reason(shown.reason);
     auto_sentence(&shown, news.now, news.sentence);
     tuned->logged_limit = news.now;
     tuned->logged_brakes = brakes;

@@ -77,19 +77,6 @@ static bool is_group(const char *line, const char *controller, char *path)
     return sscanf(end + 1, "%4095[^\n]", path) == 1;
 }
 
-/* @return the next line of @a text, which is advanced; NULL: no more. */
-static char *next_line(char **text)
-{
-    char *line = *text;
-    char *end = line ? strchr(line, '\n') : NULL;
-
-    if (end) {
-        *end = '\0';
-    }
-    *text = end ? end + 1 : NULL;
-    return line && *line ? line : NULL;
-}
-
 static bool read_lines(const char *root, const char *path, char *lines)
 {
     auto_procfile_t file;
@@ -117,15 +104,16 @@ static bool find_hierarchy(hierarchy_t *tree, const char *root,
                            const char *controller)
 {
     static char lines[AUTO_PROCFILE_ROOM];
-    char *rest = lines, *line;
+    char *rest, *line;
     char top[PATH_MAX], path[PATH_MAX] = "";
 
     tree->group[0] = '\0';
     if (!read_lines(root, MOUNTS, lines)) {
         return false;
     }
-    while ((line = next_line(&rest))
-           && !is_mount(line, controller, top, tree->mount)) {
+    line = apr_strtok(lines, "\n", &rest);
+    while (line && !is_mount(line, controller, top, tree->mount)) {
+        line = apr_strtok(NULL, "\n", &rest);
     }
     if (!line) {
         return false;
@@ -133,8 +121,9 @@ static bool find_hierarchy(hierarchy_t *tree, const char *root,
     if (!read_lines(root, GROUPS, lines)) {
         return true;
     }
-    rest = lines;
-    while ((line = next_line(&rest)) && !is_group(line, controller, path)) {
+    line = apr_strtok(lines, "\n", &rest);
+    while (line && !is_group(line, controller, path)) {
+        line = apr_strtok(NULL, "\n", &rest);
     }
     if (line && !strstr(path, "..") && strcmp(path, "/") != 0) {
         if (strcmp(top, "/") == 0) {

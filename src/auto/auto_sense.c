@@ -1,4 +1,5 @@
 /* auto_sense.c - memory and CPU usage of the machine, or of the cgroup. */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,43 +17,6 @@ static uint64_t since(uint64_t now, uint64_t before)
 }
 
 /* ---- CPUs --------------------------------------------------------------------------- */
-
-enum { CORES_MOST = 4096 };
-
-typedef struct cores_t {
-    bool is_allowed[CORES_MOST];
-    uint32_t count; /* 0: unknown, all CPUs are allowed */
-} cores_t;
-
-/* Parse "0-3,8". */
-static void read_list(const char *list, cores_t *cores)
-{
-    char *rest;
-
-    while (*list >= '0' && *list <= '9') {
-        unsigned long first = strtoul(list, &rest, 10);
-        unsigned long last = *rest == '-' ? strtoul(rest + 1, &rest, 10)
-                                          : first;
-
-        for (; first <= last && first < CORES_MOST; first++) {
-            cores->count += !cores->is_allowed[first];
-            cores->is_allowed[first] = true;
-        }
-        list = *rest == ',' ? rest + 1 : "";
-    }
-}
-
-static void find_allowed(const auto_sense_t *sense, cores_t *cores)
-{
-    static const char key[] = "\nCpus_allowed_list:";
-    const char *list = strstr(auto_procfile_text(&sense->self), key);
-
-    memset(cores, 0, sizeof(*cores));
-    if (list) {
-        list += sizeof(key) - 1;
-        read_list(list + strspn(list, " \t"), cores);
-    }
-}
 
 /* Add the times of a line "user nice system idle iowait irq softirq steal".
  * Niced processes yield to httpd, so they count as idle. */
@@ -73,23 +37,24 @@ static void add_ticks(const char *line, uint64_t *busy, uint64_t *all)
     }
 }
 
-/* @return the number of allowed CPUs that are listed. */
-static uint32_t read_ticks(const auto_sense_t *sense, const cores_t *cores,
-                           uint64_t *busy, uint64_t *all)
+/* Add up the times of the CPUs that httpd can use. @return their number. */
+static uint32_t read_ticks(const auto_sense_t *sense, uint64_t *busy,
+                           uint64_t *all)
 {
+    static cpu_set_t allowed[4]; /* of 1,024 CPUs each */
+    bool is_known = sched_getaffinity(0, sizeof(allowed), allowed) == 0;
     const char *line = auto_procfile_text(&sense->stat);
     uint32_t count = 0;
     char *rest;
 
     *busy = *all = 0;
     while (strncmp(line, "cpu", 3) == 0) {
-        bool has_number = line[3] >= '0' && line[3] <= '9';
+        bool has_number = adm_is_digit(line[3]);
         unsigned long number = strtoul(line + 3, &rest, 10);
 
         /* The first line, without a number, is the sum. */
         if (has_number
-            && (cores->count == 0
-                || (number < CORES_MOST && cores->is_allowed[number]))) {
+            && (!is_known || CPU_ISSET_S(number, sizeof(allowed), allowed))) {
             count++;
             add_ticks(rest, busy, all);
         }
@@ -120,19 +85,15 @@ static void apply_quota(auto_sense_t *sense, uint64_t own_usec, uint64_t usec)
 /* Measure the CPUs over the last @a usec microseconds. */
 static void sample_cpus(auto_sense_t *sense, uint64_t usec)
 {
-    static cores_t cores;
     auto_seen_t *seen = &sense->seen;
     uint64_t own = auto_group_cpu_usec(&sense->group);
     uint64_t busy, all, taken = 0;
 
-    find_allowed(sense, &cores);
-    seen->cores = read_ticks(sense, &cores, &busy, &all);
+    seen->cores = read_ticks(sense, &busy, &all);
     if (seen->cores == 0) {
         long online = sysconf(_SC_NPROCESSORS_ONLN);
 
-        seen->cores = cores.count  ? cores.count
-                      : online > 0 ? (uint32_t)online
-                                   : 1;
+        seen->cores = online > 0 ? (uint32_t)online : 1;
     }
     seen->busy_permille = adm_permille(since(busy, sense->busy_ticks),
                                        since(all, sense->all_ticks));
@@ -252,7 +213,6 @@ void auto_sense_open(auto_sense_t *sense, const char *root)
     memset(sense, 0, sizeof(*sense));
     auto_procfile_open(&sense->memory, root, "/proc/meminfo");
     auto_procfile_open(&sense->stat, root, "/proc/stat");
-    auto_procfile_open(&sense->self, root, "/proc/self/status");
     auto_procfile_open(&sense->pressure, root, "/proc/pressure/memory");
     auto_procfile_open(&sense->events, root, "/proc/vmstat");
     auto_group_open(&sense->group, root);

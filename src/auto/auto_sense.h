@@ -24,7 +24,6 @@ typedef struct auto_seen_t {
 typedef struct auto_sense_t {
     auto_procfile_t memory;   /* /proc/meminfo */
     auto_procfile_t stat;     /* /proc/stat */
-    auto_procfile_t self;     /* /proc/self/status */
     auto_procfile_t pressure; /* /proc/pressure/memory */
     auto_procfile_t events;   /* /proc/vmstat */
     auto_group_t group;

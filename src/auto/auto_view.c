@@ -1,12 +1,7 @@
-/* auto_view.c - the reason for an automatic limit, as a word and as a sentence. */
+/* auto_view.c - the reason for an automatic limit as a sentence. */
 #include <stdio.h>
 
 #include "auto_view.h"
-
-const char *auto_reason(const auto_t *shown)
-{
-    return law_tune_field_reason(shown->reason);
-}
 
 #define print(text, ...) snprintf(text, AUTO_SENTENCE, __VA_ARGS__)
 

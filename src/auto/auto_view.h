@@ -15,9 +15,6 @@ typedef law_tune_shown_t auto_t;
 void auto_view(const adm_segment_t *segment, adm_zone_t zone, adm_usec_t now,
                auto_t *shown);
 
-/** @return the reason for the limit, as a word. */
-const char *auto_reason(const auto_t *shown);
-
 /** Size of the buffer for a sentence. */
 #define AUTO_SENTENCE 200
 

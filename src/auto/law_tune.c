@@ -277,33 +277,47 @@ static uint32_t cap_of(law_tune_t *tune, const law_tune_rules_t *rules,
     return law_tune_between(tune->cap, rules->min, rules->max);
 }
 
+/* @return whether the size of programs is known. */
+static bool take_sample(law_tune_t *tune, const law_tune_rules_t *rules,
+                        const law_tune_sample_t *sample)
+{
+    double now = (double)sample->now_usec / 1e6;
+    double sec;
+
+    make_sane(tune, rules, sample, now);
+    sec = now - tune->now;
+    tune->now = now;
+    gather(&tune->tick, sample, sec);
+    law_tune_memory_update(&tune->memory, sample, sec);
+    return law_tune_memory_update_known(&tune->memory, sample, now);
+}
+
+static bool is_tick_over(const law_tune_t *tune)
+{
+    return tune->tick.sec >= TICK_SEC - TICK_SLACK_SEC;
+}
+
 uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
                   const law_tune_sample_t *given_sample)
 {
     const law_tune_sample_t sample = clean_sample(given_sample);
     const law_tune_rules_t rules = clean_rules(given_rules);
-    double now = (double)sample.now_usec / 1e6;
-    double sec;
+    bool is_known = take_sample(tune, &rules, &sample);
     uint32_t cap;
-    bool is_new, is_known;
+    bool is_new;
 
-    make_sane(tune, &rules, &sample, now);
-    sec = now - tune->now;
-    tune->now = now;
-    gather(&tune->tick, &sample, sec);
-    law_tune_memory_update(&tune->memory, &sample, sec);
-    is_known = law_tune_memory_update_known(&tune->memory, &sample, now);
     is_new = LAW_TUNE_HAS(GATE)
-             && law_tune_memory_update_surprise(&tune->memory, &sample, now);
+             && law_tune_memory_update_surprise(&tune->memory, &sample,
+                                                tune->now);
     cap = cap_of(tune, &rules, &sample, is_new);
 
     if (tune->search.mode == LAW_TUNE_MODE_FIRST
         && (is_known || !LAW_TUNE_HAS(GATE))) {
         law_tune_search_begin(&tune->search, LAW_TUNE_MODE_CLIMB,
                               law_tune_between(sample.cores, rules.min, cap),
-                              now);
+                              tune->now);
     }
-    if (tune->tick.sec >= TICK_SEC - TICK_SLACK_SEC) {
+    if (is_tick_over(tune)) {
         decide(tune, &rules, &sample, cap, is_new);
     }
     else {
@@ -348,20 +362,13 @@ uint32_t law_tune_estimate(law_tune_t *tune,
     const law_tune_sample_t sample = clean_sample(given_sample);
     const law_tune_rules_t rules = clean_rules(given_rules);
     law_tune_search_t *search = &tune->search;
-    double now = (double)sample.now_usec / 1e6;
     uint32_t limit;
-    double sec;
 
-    make_sane(tune, &rules, &sample, now);
-    sec = now - tune->now;
-    tune->now = now;
-    gather(&tune->tick, &sample, sec);
-    law_tune_memory_update(&tune->memory, &sample, sec);
-    law_tune_memory_update_known(&tune->memory, &sample, now);
+    take_sample(tune, &rules, &sample);
     limit = cap_of(tune, &rules, &sample, false);
-    if (tune->tick.sec >= TICK_SEC - TICK_SLACK_SEC) {
-        law_tune_epoch_add(&search->epoch, &tune->tick, now);
-        note_estimate(search, now);
+    if (is_tick_over(tune)) {
+        law_tune_epoch_add(&search->epoch, &tune->tick, tune->now);
+        note_estimate(search, tune->now);
         memset(&tune->tick, 0, sizeof(tune->tick));
     }
     if (search->best_rate > 0 && search->least_service > 0) {

@@ -48,8 +48,6 @@ static void make_machine(void)
     strcpy(root, "/tmp/admission-zones-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(root));
     mkdir(apr_pstrcat(pool, root, "/proc", NULL), 0700);
-    mkdir(apr_pstrcat(pool, root, "/proc/self", NULL), 0700);
-    say("/proc/self/status", "Cpus_allowed_list:\t0-1\n");
     say("/proc/stat", "cpu0 0 0 0 1 0 0 0 0 0 0\ncpu1 0 0 0 1 0 0 0 0 0 0\n");
     say_available(MEMORY_MB);
 }

@@ -45,7 +45,7 @@ static const char *reason_after(adm_usec_t usec)
     auto_t shown;
 
     auto_view(segment, zone, begun + usec, &shown);
-    return auto_reason(&shown);
+    return law_tune_field_reason(shown.reason);
 }
 
 /* When nobody asks for anything an agent sleeps, and that is not silence. */
