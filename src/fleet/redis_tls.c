@@ -88,10 +88,6 @@ static const char *read_files(apr_pool_t *p, SSL_CTX *context,
 static int refuse_passphrase(char *passphrase, int room, int is_to_write,
                              void *data)
 {
-    (void)passphrase;
-    (void)room;
-    (void)is_to_write;
-    (void)data;
     return -1;
 }
 
@@ -192,7 +188,6 @@ const char *redis_tls_error(const redis_tls_session_t *session,
 const char *redis_tls_read(apr_pool_t *p, const char *asked, const char *files,
                            const redis_tls_t **tls)
 {
-    (void)files;
     *tls = NULL;
     return apr_psprintf(p,
                         "'%s': TLS is not supported, because the build had no "
@@ -204,25 +199,18 @@ const char *redis_tls_read(apr_pool_t *p, const char *asked, const char *files,
 const char *redis_tls_begin(const redis_tls_t *tls, redisContext *context,
                             const char *name, redis_tls_session_t **session)
 {
-    (void)tls;
-    (void)context;
-    (void)name;
     *session = NULL;
     return "TLS is not supported";
 }
 
 short redis_tls_events(const redis_tls_session_t *session)
 {
-    (void)session;
     return 0;
 }
 
 const char *redis_tls_error(const redis_tls_session_t *session,
                             const char *otherwise, char *text, size_t room)
 {
-    (void)session;
-    (void)text;
-    (void)room;
     return otherwise;
 }
 

@@ -1,18 +1,12 @@
-/* spool.c - AdmissionSpool: slow clients hold no permit. Registers the hooks,
- * request steps and status fields of this folder.
- */
+/* spool.c - AdmissionSpool as a capability: its hooks, steps and outputs. */
 #include <httpd.h>
 #include <http_config.h>
-#include <http_connection.h>
-#include <http_request.h>
 
 #include "module/part.h"
 #include "module/conf.h"
 #include "module/process.h"
-#include "spool_backend.h"
-#include "spool_body.h"
+#include "spool.h"
 #include "spool_buffer.h"
-#include "spool_output.h"
 #include "spool_shm.h"
 #include "view/view_fields.h"
 
@@ -20,14 +14,9 @@ static void register_hooks(apr_pool_t *p)
 {
     ap_hook_post_config(admission_buffer_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
-    /* Gives a redirected request the body that was read before the redirect. */
-    ap_hook_insert_filter(spool_body_insert_filter, NULL, NULL,
-                          APR_HOOK_MIDDLE);
-    ap_hook_pre_connection(spool_backend_pre_connection, NULL, NULL,
-                           APR_HOOK_MIDDLE);
-    spool_register_filter();
-    spool_body_register_filter();
-    spool_backend_register_filter();
+    spool_body_register();
+    spool_output_register();
+    spool_backend_register();
 }
 
 /* ---- outputs --------------------------------------------------------------- */

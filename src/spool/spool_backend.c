@@ -1,6 +1,4 @@
-/* spool_backend.c - send buffered output to the client while a backend is
- * silent.
- */
+/* spool_backend.c - send buffered output while a backend is silent. */
 #include <httpd.h>
 #include <poll.h>
 
@@ -11,7 +9,7 @@
 
 #include "module/zones.h"
 #include "module/since.h"
-#include "spool_backend.h"
+#include "spool.h"
 
 static ap_filter_rec_t *backend_filter;
 
@@ -81,13 +79,8 @@ static apr_status_t read_backend(ap_filter_t *f, apr_bucket_brigade *bb,
     return ap_get_brigade(f->next, bb, mode, block, bytes);
 }
 
-void spool_backend_register_filter(void)
-{
-    backend_filter = ap_register_input_filter("ADMISSION_BACKEND", read_backend,
-                                              NULL, AP_FTYPE_CONNECTION);
-}
-
-int spool_backend_pre_connection(conn_rec *c, void *socket)
+/* Add the filter to connections to backends. */
+static int pre_connection(conn_rec *c, void *socket)
 {
 #if ADMISSION_HAS_OUTGOING
     if (!c->outgoing) {
@@ -102,4 +95,11 @@ int spool_backend_pre_connection(conn_rec *c, void *socket)
         ap_add_input_filter_handle(backend_filter, NULL, NULL, c);
     }
     return DECLINED;
+}
+
+void spool_backend_register(void)
+{
+    backend_filter = ap_register_input_filter("ADMISSION_BACKEND", read_backend,
+                                              NULL, AP_FTYPE_CONNECTION);
+    ap_hook_pre_connection(pre_connection, NULL, NULL, APR_HOOK_MIDDLE);
 }

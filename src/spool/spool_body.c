@@ -4,14 +4,14 @@
 #include <http_core.h>
 #include <http_log.h>
 #include <http_protocol.h>
+#include <http_request.h>
 #include <util_filter.h>
 
 #include "module/conf.h"
 #include "http2/http2.h"
-#include "spool_buffer.h"
 #include "park/park_ready.h"
 #include "park/park_resume.h"
-#include "spool_body.h"
+#include "spool.h"
 #include "module/process.h"
 
 APLOG_USE_MODULE(admission);
@@ -116,14 +116,6 @@ static apr_status_t replay(ap_filter_t *f, apr_bucket_brigade *bb,
     return APR_SUCCESS;
 }
 
-void spool_body_register_filter(void)
-{
-    /* Above the filters that decode HTTP. Below all filters that change or
-     * inspect a body: they run when the handler reads. */
-    replay_filter = ap_register_input_filter("ADMISSION_REPLAY", replay, NULL,
-                                             AP_FTYPE_PROTOCOL - 1);
-}
-
 static void add_replay(request_rec *r, const admission_upload_t *upload)
 {
     if (upload->body && !APR_BRIGADE_EMPTY(upload->body)) {
@@ -132,8 +124,9 @@ static void add_replay(request_rec *r, const admission_upload_t *upload)
     }
 }
 
-/* httpd drops the request's filters at a redirect. */
-void spool_body_insert_filter(request_rec *r)
+/* Give a redirected request the body that was read before the redirect: httpd
+ * drops the request's filters. */
+static void insert_filter(request_rec *r)
 {
     if (r->prev && has_body(r)) {
         const admission_upload_t *upload = upload_of(r);
@@ -142,6 +135,15 @@ void spool_body_insert_filter(request_rec *r)
             add_replay(r, upload);
         }
     }
+}
+
+void spool_body_register(void)
+{
+    /* Above the filters that decode HTTP. Below all filters that change or
+     * inspect a body: they run when the handler reads. */
+    replay_filter = ap_register_input_filter("ADMISSION_REPLAY", replay, NULL,
+                                             AP_FTYPE_PROTOCOL - 1);
+    ap_hook_insert_filter(insert_filter, NULL, NULL, APR_HOOK_MIDDLE);
 }
 
 /* ---- read ------------------------------------------------------------------- */

@@ -1,6 +1,4 @@
-/* spool_buffer.c - buffer of bytes, first in, first out: in memory, then in a
- * file.
- */
+/* spool_buffer.c - a buffer of bytes in memory, then in a file. */
 #include <httpd.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,4 @@
-/* spool_drain.c - pass output to a client as fast as it reads, and buffer the
- * rest.
- */
+/* spool_drain.c - pass output on as fast as the client reads. */
 #include <httpd.h>
 #include <poll.h>
 

@@ -7,13 +7,11 @@
 #include <util_filter.h>
 
 #include "module/backend.h"
-#include "spool_backend.h"
-#include "spool_drain.h"
 #include "park/park_mpm.h"
 #include "park/park_ready.h"
 #include "module/release.h"
 #include "park/park_resume.h"
-#include "spool_output.h"
+#include "spool.h"
 #include "module/url.h"
 #include "module/process.h"
 
@@ -389,7 +387,7 @@ static apr_status_t spool_output(ap_filter_t *f, apr_bucket_brigade *bb)
     return rv == APR_SUCCESS ? write_data(spool) : rv;
 }
 
-void spool_register_filter(void)
+void spool_output_register(void)
 {
     /* Below all filters that change the response, such as compression; above
      * those that encode HTTP. */
