@@ -1,6 +1,4 @@
-/* auto.c - automatic limits, as a capability: setup of the agent's duty, its messages,
- * and outputs.
- */
+/* auto.c - automatic limits, as a capability: its duty, messages and outputs. */
 #include <errno.h>
 
 #include <httpd.h>

@@ -1,5 +1,4 @@
 /* auto_duty.c - the agent's duty that sets automatic limits.
- * Called by agent.
  *
  * Each pass samples the zones, divides the memory among them, and lets law_tune()
  * choose each limit. docs/dev/auto.md explains the algorithm.

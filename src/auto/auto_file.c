@@ -1,6 +1,4 @@
-/* auto_file.c - the state file, which preserves automatic limits across stop and
- * start.
- */
+/* auto_file.c - the state file of automatic limits. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

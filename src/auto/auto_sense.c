@@ -122,10 +122,7 @@ static void sample_memory(auto_sense_t *sense)
     uint64_t left;
 
     auto_procfile_number(text, "MemTotal", &total);
-    if (!auto_procfile_number(text, "MemAvailable", &available)) {
-        /* MemAvailable is missing in kernels before 3.14. */
-        auto_procfile_number(text, "MemFree", &available);
-    }
+    auto_procfile_number(text, "MemAvailable", &available);
     left = auto_group_available_kb(&sense->group);
     seen->available_kb = left < available ? left : available;
     seen->total_kb = limit < total || total == 0 ? limit : total;

@@ -1,8 +1,4 @@
-/* auto_shm.c - automatic limits in shared memory: measurements of a zone, the state of
- * the algorithm, and the limit.
- * Called by auto_duty and auto.
- */
-
+/* auto_shm.c - automatic limits in shared memory. */
 #include "core/adm_account.h"
 #include "auto_shm.h"
 #include "core/adm_fault.h"

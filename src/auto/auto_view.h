@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "core/adm/base.h"
-#include "law_tune_shown.h"
+#include "law_tune.h"
 
 typedef law_tune_shown_t auto_t;
 

@@ -1,5 +1,4 @@
 /* law_tune_brake.c - memory back-off: fewer programs while processes stall for memory.
- * Called by law_tune.
  *
  * The last resort: memory has already run out.
  */

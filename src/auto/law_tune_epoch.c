@@ -1,6 +1,4 @@
-/* law_tune_epoch.c - measurement intervals: the throughput of one limit.
- * Called by law_tune and law_tune_search.
- */
+/* law_tune_epoch.c - measurement intervals: the throughput of one limit. */
 #include "law_tune_epoch.h"
 
 #include "law_tune_number.h"

@@ -1,5 +1,4 @@
 /* law_tune_memory.c - forecast: how many programs fit into memory.
- * Called by law_tune.
  *
  * Memory pressure gives no warning: from "all programs fit" to "all processes
  * stall" takes less than 0.1 s. The number is therefore computed in advance, from

@@ -1,5 +1,4 @@
 /* law_tune_search.c - search for the limit with the highest throughput.
- * Called by law_tune.
  *
  * Compares the throughput of limits, in epochs in which requests wait. Not by
  * latency: under a lasting overload, any measured baseline includes the overload.

@@ -1,9 +1,7 @@
-/* law_tune_shown.c - what the outputs show of an automatic limit.
- */
+/* law_tune_shown.c - what the outputs show of an automatic limit. */
 #include <stddef.h>
 
-#include "law_tune_shown.h"
-
+#include "law_tune.h"
 #include "law_tune_number.h"
 
 static const char *const reasons[LAW_TUNE_REASONS] = {

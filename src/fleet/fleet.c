@@ -1,6 +1,4 @@
-/* fleet.c - limits across servers, as a capability: setup of the agent's duty, its
- * messages, hooks and outputs.
- */
+/* fleet.c - limits across servers, as a capability: its hooks, messages and outputs. */
 #include <httpd.h>
 #include <ap_listen.h>
 #include <apr_strings.h>

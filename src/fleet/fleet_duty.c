@@ -1,5 +1,4 @@
 /* fleet_duty.c - the agent's duty that leases shares of limits across servers.
- * Called by agent.
  *
  * The duty never blocks on the engine; replies arrive as callbacks of work(). If
  * the duty stops, the leases expire by themselves.

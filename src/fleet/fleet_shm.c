@@ -152,7 +152,7 @@ void fleet_note(adm_child_t *self, adm_zone_t zone,
 {
     fleet_rec_t *rec = fleet_rec_at(self->segment, zone);
 
-    if (!rec || reply->status != LAW_FLEET_OK) {
+    if (!rec) {
         return;
     }
     adm_words_store(rec->reply, reply, sizeof(*reply));

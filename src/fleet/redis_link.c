@@ -1,6 +1,4 @@
-/* redis_link.c - an engine that is a Redis: connects, logs in, sends syncs, receives
- * pushes.
- */
+/* redis_link.c - an engine that is a Redis. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

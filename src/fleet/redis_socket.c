@@ -85,9 +85,7 @@ const char *redis_socket_connect(redis_socket_t *socket,
         return context ? context->errstr : "no memory";
     }
     fcntl(context->fd, F_SETFD, FD_CLOEXEC);
-    if (context->reader) {
-        limit_reply_size(socket, context->reader);
-    }
+    limit_reply_size(socket, context->reader);
     return address->tls ? redis_tls_begin(address->tls, context,
                                           redis_address_name(address, place),
                                           &socket->session)

@@ -123,7 +123,6 @@ static int open_without_name(void)
     char path[PATH_MAX];
     int file;
 
-#ifdef O_TMPFILE
     file = open(directory, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC,
                 S_IRUSR | S_IWUSR);
     if (file >= 0
@@ -131,7 +130,6 @@ static int open_without_name(void)
             && errno != EINVAL)) {
         return file;
     }
-#endif
     if (snprintf(path, sizeof(path), "%s/admission-XXXXXX", directory)
         >= (int)sizeof(path)) {
         errno = ENAMETOOLONG;
