@@ -114,9 +114,9 @@ static int *open_state(apr_pool_t *p, server_rec *s, void *data)
 /* ---- outputs ---------------------------------------------------------------------- */
 
 /* @return zeros for a zone without an automatic limit. */
-static auto_t found(const admission_view_t *view)
+static law_tune_shown_t found(const admission_view_t *view)
 {
-    auto_t shown = { .is_known = false };
+    law_tune_shown_t shown = { .reason = LAW_TUNE_NONE };
 
     if (view->zone->max_concurrent.is_auto) {
         auto_view(admission_process_segment(), view->zone->handle, adm_now(),
@@ -129,7 +129,7 @@ static void facts_of_zone(const admission_view_t *view,
                           admission_facts_t *facts)
 {
     const admission_zone_t *zone = view->zone;
-    auto_t shown = found(view);
+    law_tune_shown_t shown = found(view);
 
     facts->group = zone->max_concurrent.is_auto ? "Automatic limit" : NULL;
     FACT(LimitMin, GAUGE, "Minimum of the limit.",
@@ -162,7 +162,7 @@ static void write_sentences(request_rec *r, apr_pool_t *p,
                             const admission_view_t *view)
 {
     char sentence[AUTO_SENTENCE];
-    auto_t shown;
+    law_tune_shown_t shown;
 
     if (view && view->zone->max_concurrent.is_auto) {
         shown = found(view);

@@ -310,7 +310,7 @@ static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
                                               : tuned->logged_limit,
                          .now = tuned->law.limit,
                          .has_braked = has_braked };
-    auto_t shown;
+    law_tune_shown_t shown;
 
     if ((news.now == news.before && !has_braked) || !all.setup->log_event
         || !adm_due(next, now, LOG_USEC)) {

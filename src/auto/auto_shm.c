@@ -187,14 +187,14 @@ bool auto_wake_on_request(adm_segment_t *segment, const adm_zone_t *zones,
 #define TRIES 4
 
 void auto_view(const adm_segment_t *segment, adm_zone_t zone, adm_usec_t now,
-               auto_t *shown)
+               law_tune_shown_t *shown)
 {
     const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
     law_tune_t state;
     uint64_t at = now > 0 ? (uint64_t)now : 0;
     int tries = TRIES;
 
-    *shown = (auto_t){ .is_known = false };
+    *shown = (law_tune_shown_t){ .reason = LAW_TUNE_NONE };
     while (tries > 0 && !auto_read(segment, zone, &state)) {
         tries--;
     }

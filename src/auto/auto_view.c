@@ -7,7 +7,7 @@
 
 typedef unsigned long long number_t;
 
-static void print_memory(const auto_t *shown, char *text)
+static void print_memory(const law_tune_shown_t *shown, char *text)
 {
     print(
         text,
@@ -17,7 +17,8 @@ static void print_memory(const auto_t *shown, char *text)
         (number_t)shown->largest_mb, (number_t)shown->budget_mb);
 }
 
-static void print_throughput(const auto_t *shown, uint32_t limit, char *text)
+static void print_throughput(const law_tune_shown_t *shown, uint32_t limit,
+                             char *text)
 {
     print(text,
           "%u serve %llu.%llu requests per second, and more programs would not "
@@ -27,7 +28,7 @@ static void print_throughput(const auto_t *shown, uint32_t limit, char *text)
           shown->program_mb ? "" : "; their memory is not known");
 }
 
-void auto_sentence(const auto_t *shown, uint32_t limit,
+void auto_sentence(const law_tune_shown_t *shown, uint32_t limit,
                    char text[AUTO_SENTENCE])
 {
     switch (shown->reason) {

@@ -49,7 +49,6 @@ void law_tune_remember(law_tune_t *tune, uint32_t limit, uint32_t need_kb,
 
 /** Values for the outputs; 0: unknown. */
 typedef struct law_tune_shown_t {
-    bool is_known;           /* there is a state */
     uint32_t reason;         /* law_tune_reason_t, or any number */
     uint32_t memory_cap;     /* programs that fit into memory */
     uint32_t trial;          /* limit that is being tried; 0: none */

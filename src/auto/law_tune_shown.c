@@ -62,7 +62,6 @@ law_tune_shown_t law_tune_show(const law_tune_t *tune, uint64_t now_usec)
     const law_tune_memory_t *memory = &tune->memory;
 
     return (law_tune_shown_t){
-        .is_known = true,
         .reason = tune->reason,
         .memory_cap = tune->memory_cap,
         .trial = trial_of(&tune->search),

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <apr_lib.h>
 #include <apr_network_io.h>
 #include <apr_strings.h>
 #include <apr_uri.h>
@@ -150,12 +149,9 @@ static const char *read_url(apr_pool_t *p, const char *url,
                "user=name and password-file=path";
     }
     if (uri.path && strcmp(uri.path, "/") != 0) {
-        const char *c = uri.path + 1;
+        size_t digits = strspn(uri.path + 1, "0123456789");
 
-        while (apr_isdigit(*c)) {
-            c++;
-        }
-        if (*c || c == uri.path + 1 || c - uri.path > 6) {
+        if (digits < 1 || digits > 5 || uri.path[1 + digits]) {
             return bad_url(p, url);
         }
         to->database = uri.path + 1;
@@ -223,12 +219,4 @@ const char *redis_address_parse(apr_pool_t *p, const char *url,
     }
     *address = to;
     return error ? error : finish(p, url, tls, to);
-}
-
-const char *redis_address_name(const engine_address_t *address,
-                               const redis_place_t *place)
-{
-    return address->has_any_name ? NULL
-           : address->tls_name   ? address->tls_name
-                                 : place->name;
 }

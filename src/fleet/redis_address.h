@@ -32,8 +32,4 @@ const char *redis_address_parse(apr_pool_t *p, const char *url,
                                 char *const options[], int count,
                                 const engine_address_t **address);
 
-/** @return the name that the certificate of @a place must have; NULL: any. */
-const char *redis_address_name(const engine_address_t *address,
-                               const redis_place_t *place);
-
 #endif

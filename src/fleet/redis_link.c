@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <apr_general.h>
 #include <apr_strings.h>
 
 #include "redis_address.h"
@@ -60,8 +61,7 @@ struct engine_t {
     int64_t echo_by;  /* deadline of the running check; 0: none */
     int64_t next_try; /* time to connect */
     int64_t pause;
-    int64_t now;     /* of this work() */
-    unsigned chance; /* random state, for the pauses */
+    int64_t now; /* of this work() */
 };
 
 static bool is_connected(const engine_t *engine)
@@ -105,13 +105,12 @@ static void give_up(engine_t *engine, const char *why)
 {
     const engine_callbacks_t *callbacks = &engine->setup->callbacks;
     char text[WHY_ROOM];
-    uint32_t n;
+    uint32_t n, chance = 0;
 
     disconnect(engine);
-    engine->chance = engine->chance * 1103515245U + 12345U;
+    apr_generate_random_bytes((unsigned char *)&chance, sizeof(chance));
     engine->next_try = engine->now + engine->pause / 2
-                       + (int64_t)(engine->chance >> 8)
-                             % (engine->pause / 2 + 1);
+                       + chance % (engine->pause / 2 + 1);
     engine->pause = engine->pause * 2 < PAUSE_MOST_USEC ? engine->pause * 2
                                                         : PAUSE_MOST_USEC;
     for (n = 0; n < engine->setup->count; n++) {
@@ -404,9 +403,6 @@ static engine_t *open_link(apr_pool_t *p, const engine_setup_t *setup)
     engine->zones = apr_pcalloc(p, (setup->count + 1) * sizeof(zone_t));
     for (n = 0; n < setup->count; n++) {
         engine->zones[n].key = key_of(p, setup->zones[n]);
-    }
-    for (n = 0; setup->self.id[n]; n++) {
-        engine->chance = engine->chance * 31 + (unsigned char)setup->self.id[n];
     }
     return engine;
 }

@@ -69,6 +69,15 @@ static void limit_reply_size(redis_socket_t *socket, redisReader *reader)
     reader->privdata = socket;
 }
 
+/* @return the name that the certificate of @a place must have; NULL: any. */
+static const char *expected_name(const engine_address_t *address,
+                                 const redis_place_t *place)
+{
+    return address->has_any_name ? NULL
+           : address->tls_name   ? address->tls_name
+                                 : place->name;
+}
+
 const char *redis_socket_connect(redis_socket_t *socket,
                                  const engine_address_t *address,
                                  const redis_place_t *place)
@@ -87,7 +96,7 @@ const char *redis_socket_connect(redis_socket_t *socket,
     fcntl(context->fd, F_SETFD, FD_CLOEXEC);
     limit_reply_size(socket, context->reader);
     return address->tls ? redis_tls_begin(address->tls, context,
-                                          redis_address_name(address, place),
+                                          expected_name(address, place),
                                           &socket->session)
                         : NULL;
 }

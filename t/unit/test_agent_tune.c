@@ -43,9 +43,9 @@ static int be_agent(void *unused)
     return agent_run(segment, getppid(), tasks, pool) == APR_SUCCESS ? 0 : 1;
 }
 
-static auto_t shown(void)
+static law_tune_shown_t shown(void)
 {
-    auto_t found;
+    law_tune_shown_t found;
 
     auto_view(segment, zones[0].handle, adm_now(), &found);
     return found;
@@ -72,7 +72,7 @@ TEST(the_agent_raises_a_limit_and_lets_waiters_start)
     join_queue(&second);
     join_queue(&third);
     agent = start(be_agent, NULL);
-    WAIT_FOR(shown().is_known);
+    WAIT_FOR(shown().reason != LAW_TUNE_NONE);
     leave(&first);
     /* One has ended, no program was seen: it climbs. */
     WAIT_FOR(adm_ticket_is_granted(&second));

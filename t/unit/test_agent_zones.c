@@ -107,9 +107,9 @@ static uint32_t active(int n)
     return atomic_load(&rec_of_zone(zones[n].handle)->active);
 }
 
-static auto_t shown(int n)
+static law_tune_shown_t shown(int n)
 {
-    auto_t found;
+    law_tune_shown_t found;
 
     auto_view(segment, zones[n].handle, now, &found);
     return found;

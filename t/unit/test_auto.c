@@ -42,7 +42,7 @@ TEST(a_limit_falls_to_what_surely_fits_after_three_seconds)
 
 static const char *reason_after(adm_usec_t usec)
 {
-    auto_t shown;
+    law_tune_shown_t shown;
 
     auto_view(segment, zone, begun + usec, &shown);
     return law_tune_field_reason(shown.reason);
