@@ -30,9 +30,10 @@ for_each_combo(sub {
 
     my $head = $httpd->get('/cgi-bin/heavy', method => 'HEAD');
     is "$head->{status} $head->{body}", '200 ', 'HEAD is answered without a body';
-    like $httpd->get('/cgi-bin/heavy',
-                     headers => ['Range: bytes=0-4'])->{status},
-        qr/^20[06]$/, 'Range is answered';
+    my $range = $httpd->get('/cgi-bin/heavy', headers => ['Range: bytes=0-4']);
+    # httpd has the whole of a short answer at once, or not.
+    my %whole = (206 => 'heavy', 200 => "heavy -\nbody 0\n");
+    is $range->{body}, $whole{ $range->{status} } // 'another status', 'Range is answered with a part, or all';
     is $httpd->get('/cgi-bin/heavy', method => 'OPTIONS')->{status}, 200, 'OPTIONS';
     $at_rest->('HEAD, Range and OPTIONS', 3);
 
