@@ -4,12 +4,7 @@
  * of the state stays finite.
  */
 #include "law_tune.h"
-
-#include "law_tune_brake.h"
-#include "law_tune_epoch.h"
-#include "law_tune_memory.h"
-#include "law_tune_number.h"
-#include "law_tune_search.h"
+#include "law_tune_parts.h"
 
 /* Samples are taken 20 times per second, to detect the growth of programs in time;
  * decisions need more requests than one sample has. */

@@ -2,9 +2,7 @@
  *
  * The last resort: memory has already run out.
  */
-#include "law_tune_brake.h"
-
-#include "law_tune_number.h"
+#include "law_tune_parts.h"
 
 /* Part of the time with stalls: below 0.03 normally, above 0.9 while thrashing. */
 #define STALLED 0.10

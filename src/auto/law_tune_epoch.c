@@ -1,7 +1,5 @@
 /* law_tune_epoch.c - measurement intervals: the throughput of one limit. */
-#include "law_tune_epoch.h"
-
-#include "law_tune_number.h"
+#include "law_tune_parts.h"
 
 /* Minimum; in a shorter epoch the ticks of 250 ms would be the noise. */
 #define LEAST_SEC 1

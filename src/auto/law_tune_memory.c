@@ -4,9 +4,7 @@
  * stall" takes less than 0.1 s. The number is therefore computed in advance, from
  * the peaks of programs that have ended.
  */
-#include "law_tune_memory.h"
-
-#include "law_tune_number.h"
+#include "law_tune_parts.h"
 
 /* Reserve: a twentieth of the memory, because the kernel only estimates available
  * memory and other processes vary; at least 50 MiB. */

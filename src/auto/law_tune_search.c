@@ -3,10 +3,7 @@
  * Compares the throughput of limits, in epochs in which requests wait. Not by
  * latency: under a lasting overload, any measured baseline includes the overload.
  */
-#include "law_tune_search.h"
-
-#include "law_tune_epoch.h"
-#include "law_tune_number.h"
+#include "law_tune_parts.h"
 
 /* A tick counts if requests wait for this part of it: otherwise the throughput depends
  * on the arrivals, not on the limit. */

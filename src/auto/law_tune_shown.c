@@ -1,6 +1,4 @@
 /* law_tune_shown.c - what the outputs show of an automatic limit. */
-#include <stddef.h>
-
 #include "law_tune.h"
 #include "law_tune_number.h"
 

@@ -1,7 +1,7 @@
 /* test_law_tune_memory.c - what `MaxConcurrent auto` makes of the sizes of programs. */
 #include <string.h>
 
-#include "auto/law_tune_memory.h"
+#include "auto/law_tune_parts.h"
 #include "test_support.h"
 
 #define MB 1024u
