@@ -4,8 +4,8 @@
  *
  * Records are written without a lock: the program's word is stored last, and a
  * reader compares it before and after it copies. The agent and the ticket's
- * owner may write at the same time. Both write samples of the same program, so
- * each field is right by itself.
+ * owner can write concurrently. Both write samples of the same program, so each
+ * field is right by itself.
  */
 #include "adm_account.h"
 #include "adm_agent.h"
@@ -59,6 +59,8 @@ uint64_t adm_account_size_kb(const adm_segment_t *segment, uint32_t ticket_idx)
                : 0;
 }
 
+/* @return false if nothing was recorded of @a program, or a writer is
+ * active. */
 static bool copy_out(const adm_who_rec_t *rec, uint64_t program,
                      adm_proc_usage_t *usage)
 {
@@ -71,6 +73,7 @@ static bool copy_out(const adm_who_rec_t *rec, uint64_t program,
     return atomic_load(&rec->taken_of) == program;
 }
 
+/* Count the memory per permit of an ended program, for automatic limits. */
 static void note_part_locked(adm_zone_rec_t *zone, uint64_t peak_kb,
                              uint32_t cost)
 {

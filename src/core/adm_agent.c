@@ -9,7 +9,7 @@
 #include "adm_agent.h"
 #include "adm_fault.h"
 
-/* The heartbeat comes at least once per second. */
+/* The agent stores its heartbeat at least once per second. */
 #define BEAT_LASTS_USEC (3 * ADM_USEC_PER_SEC)
 
 bool adm_agent_is_at_work(const adm_segment_t *segment, adm_usec_t now)
@@ -36,8 +36,8 @@ void adm_agent_wake(adm_segment_t *segment)
 {
     atomic_fetch_add(&segment->header->agent_wakes, 1);
     adm_wait_wake(&segment->header->agent_wakes);
-    /* Sequentially consistent: the agent sets agent_polls before it compares
-     * agent_wakes. */
+    /* The order of the increment and this load matters: see
+     * adm_agent_begin_poll(). */
     if (segment->agent_pipe[1] && atomic_load(&segment->header->agent_polls)) {
         /* A full pipe wakes the agent, too. */
         while (write(segment->agent_pipe[1], "", 1) < 0 && errno == EINTR) {
@@ -57,6 +57,8 @@ apr_status_t adm_agent_open_pipe(adm_segment_t *segment)
 
 int adm_agent_begin_poll(adm_segment_t *segment, unsigned wakes)
 {
+    /* Set before the comparison: otherwise a wake-up between the two would not
+     * write to the pipe. */
     atomic_store(&segment->header->agent_polls, 1);
     return atomic_load(&segment->header->agent_wakes) == wakes
                ? segment->agent_pipe[0]

@@ -14,20 +14,21 @@
 /** Record a heartbeat of the agent. */
 void adm_agent_beat(adm_segment_t *segment, adm_usec_t now);
 
-/** @return the number of wake-ups so far. Read it before checking whether there is
- *  work: a later wake-up then ends the sleep that follows. */
+/** @return the number of wake-ups so far. Read it before checking whether there
+ *  is work: a later wake-up then ends the sleep that follows. */
 unsigned adm_agent_wakes(const adm_segment_t *segment);
 
 /** Sleep until @a until, unless the agent has been woken since
- *  adm_agent_wakes() returned @a wakes. Blocks; may return early. */
+ *  adm_agent_wakes() returned @a wakes. Blocks; can return early. */
 void adm_agent_sleep(adm_segment_t *segment, unsigned wakes, adm_usec_t until);
 
 /**
- * Prepare to poll further descriptors, where adm_agent_sleep() would wait for
- * wake-ups alone. Call adm_agent_end_poll() afterwards. Does not block.
+ * Prepare to wait for wake-ups together with other descriptors, with poll()
+ * instead of adm_agent_sleep(). Call adm_agent_end_poll() afterwards. Does not
+ * block.
  *
  * @return a descriptor to poll with the others, readable when the agent is
- *         woken; -1: do not poll, the agent has been woken since
+ *         woken; -1: do not poll, because the agent has been woken since
  *         adm_agent_wakes() returned @a wakes
  */
 int adm_agent_begin_poll(adm_segment_t *segment, unsigned wakes);

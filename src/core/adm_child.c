@@ -82,7 +82,7 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
     return true;
 }
 
-/* Number of attempts: a reaper might have locked the only free record for a
+/* Repeated because a reaper might have locked the only free record for a
  * moment. */
 #define CLAIM_PASSES 3
 
@@ -217,7 +217,8 @@ void adm_child_mark_namesakes(adm_segment_t *segment, pid_t pid)
     }
 }
 
-/* Whether the process of a CLAIMED or LIVE record has exited. */
+/* Whether the process of a CLAIMED or LIVE record has exited. A CLAIMED record
+ * is checked by its PID: its process might not have locked `alive` yet. */
 static bool has_died(adm_child_rec_t *rec, uint64_t life)
 {
     if (adm_life_state(life) == ADM_LIFE_LIVE) {

@@ -49,6 +49,7 @@ static uint32_t drain_word(adm_doorbell_rec_t *doorbell, uint32_t word,
     return count;
 }
 
+/* Take at most @a max of the slots that rang. The others ring again. */
 static uint32_t drain(adm_doorbell_rec_t *doorbell, uint32_t *slots,
                       uint32_t max)
 {

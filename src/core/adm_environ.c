@@ -73,7 +73,7 @@ static bool is_readable(pages_t *pages, const void *from, size_t length)
                || is_page_readable(pages, last));
 }
 
-/* For AddressSanitizer: the memory searched belongs to other code, and may be
+/* For AddressSanitizer: the memory searched belongs to other code, and might be
  * freed already. */
 #define UNCHECKED __attribute__((noinline, no_sanitize("address")))
 
@@ -147,6 +147,8 @@ UNCHECKED static char **search_slot(pages_t *pages, char **volatile *from,
                : NULL;
 }
 
+/* Search the frames above this one for the environment. @return the address of
+ * the entry that starts with @a prefix; NULL: none. */
 UNCHECKED static char **search_frames(const char *prefix)
 {
     char **volatile *from = __builtin_frame_address(0);
@@ -174,7 +176,8 @@ __attribute__((noinline)) char **adm_environ_entry(const char *prefix)
     int before = errno;
     char **entry;
 
-    __builtin_unwind_init(); /* saves all registers that callers may use */
+    /* Save all registers on the stack, where the search finds them. */
+    __builtin_unwind_init();
     entry = search_frames(prefix);
     errno = before;
     return entry;

@@ -1,5 +1,5 @@
-/* adm_expect.c - estimate how long a new request would have to wait, and what would
- * happen to it if the limit of a dry run applied.
+/* adm_expect.c - estimate how long a new request would have to wait, and what
+ * would happen to it if the limit of a dry run applied.
  * Called by adm_ticket_enter and adm_ticket, under the zone's lock.
  */
 #include <sys/param.h>
@@ -9,20 +9,21 @@
 #include "adm_limit.h"
 #include "fair/fair_ring.h"
 
-/* The slow mean: one expensive request must not cause rejections. */
+/* @return how long requests hold permits: the slow mean, so that one expensive
+ * request does not cause rejections; at first, how long the oldest has run. */
 static uint64_t service_time(const adm_zone_rec_t *zone, adm_usec_t now)
 {
     return zone->figures.service.count ? zone->figures.slow_mean_usec
                                        : adm_limit_service_time(zone, now);
 }
 
+/* Waiting tickets of one priority, and the permits that they take. */
 typedef struct class_t {
     uint64_t tickets;
-    uint64_t permits; /* each ticket counts as the limit at most */
+    uint64_t permits;
 } class_t;
 
-/* @return the waiting tickets of one priority, and the permits that they take: a ticket
- * takes at most @a limit. */
+/* A ticket that needs more than @a limit permits takes only @a limit. */
 static class_t class_of(const adm_flow_table_rec_t *table, unsigned priority,
                         uint32_t limit)
 {
@@ -38,7 +39,7 @@ static class_t class_of(const adm_flow_table_rec_t *table, unsigned priority,
     return sum;
 }
 
-/* @return the permits that @a others take in @a turns turns. */
+/* @return the permits that @a others take in @a turns turns, on average. */
 static uint64_t permits_in_turns(class_t others, uint64_t turns)
 {
     return turns < others.tickets ? others.permits * turns / others.tickets
@@ -57,7 +58,10 @@ static uint64_t permits_while_key_runs(const adm_flow_table_rec_t *table,
                : 0;
 }
 
-/* @return the number of permits that other requests take before this one. */
+/* @return the number of permits that requests take until this one runs:
+ * requests of its priority, with a key only those whose turn is earlier; then
+ * requests of the other priorities, as many as have a turn in the meantime. Its
+ * own first permit is not included: law_wait_usec() adds it. */
 static uint64_t permits_ahead(const adm_flow_table_rec_t *table,
                               const adm_entry_t *entry, uint32_t limit)
 {
@@ -85,6 +89,7 @@ static uint64_t permits_ahead(const adm_flow_table_rec_t *table,
     return ahead;
 }
 
+/* At most UINT32_MAX - 1, because law_wait_usec() adds 1. */
 static uint32_t to_32_bits(uint64_t number)
 {
     return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX - 1;
@@ -161,7 +166,8 @@ bool adm_expect_is_late_locked(const adm_segment_t *segment,
  * limit's permits work it off as time passes. Divided by the service time, it
  * is the number of permits that would be held or waited for. */
 
-/* @return the number of requests that hold the permits beyond the limit. */
+/* @return the number of requests that hold @a beyond of the @a active permits,
+ * at the mean cost of all requests, rounded up. */
 static uint32_t requests_beyond(const adm_segment_t *segment,
                                 const adm_zone_rec_t *zone, uint32_t active,
                                 uint32_t beyond)
@@ -196,8 +202,9 @@ static uint64_t demand_locked(adm_zone_rec_t *zone, uint32_t limit,
                : 0;
 }
 
-/* Whether the running requests are those that would run or wait. They are not
- * while some of them would have been rejected. */
+/* Whether the running requests are the same that would run or wait if the limit
+ * applied. For one mean service time after the last request that it would have
+ * rejected, they are not: that request probably still runs. */
 static bool runs_are_representative(const adm_zone_rec_t *zone,
                                     uint64_t service_usec, adm_usec_t now)
 {

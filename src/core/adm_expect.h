@@ -1,5 +1,5 @@
-/* adm_expect.h - estimate how long a new request would have to wait, and what would
- * happen to it if the limit of a dry run applied.
+/* adm_expect.h - estimate how long a new request would have to wait, and what
+ * would happen to it if the limit of a dry run applied.
  * Called by adm_ticket_enter and adm_ticket, under the zone's lock.
  */
 #ifndef ADM_EXPECT_H

@@ -13,10 +13,10 @@ static unsigned bucket_of(uint64_t number, unsigned buckets)
     return bucket < buckets ? bucket : buckets - 1;
 }
 
-/* Keep the order of the stores: a process killed in between has counted more
- * than the buckets contain, never fewer. A compiler fence is enough, because a
- * kill does not expose the CPU's order. */
-static void counted_first(void)
+/* Store the count before the rest. If the process is killed in between, the
+ * count is higher than the sum of the buckets, never lower. A compiler fence is
+ * enough, because a kill does not expose the CPU's order. */
+static void store_count_first(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
 }
@@ -26,7 +26,7 @@ void adm_figures_add_duration(adm_durations_t *durations, adm_usec_t duration)
     uint64_t usec = duration > 0 ? (uint64_t)duration : 0;
 
     durations->count++;
-    counted_first();
+    store_count_first();
     durations->sum_usec += usec;
     if (usec > durations->max_usec) {
         durations->max_usec = usec;
@@ -60,7 +60,7 @@ uint64_t law_wait_slow_mean(uint64_t mean, uint64_t count, int64_t served)
 {
     int64_t before = (int64_t)mean, change = served - before;
 
-    /* A constant divisor for all but the first: a division takes 10 ns. */
+    /* From the 64th on a constant divisor, because a division takes 10 ns. */
     if (count >= 64) {
         return (uint64_t)(before + change / 64);
     }
@@ -119,7 +119,7 @@ void adm_figures_account(adm_figures_t *figures, uint64_t peak_kb,
     adm_account_t *account = &figures->account;
 
     account->count++;
-    counted_first();
+    store_count_first();
     add_number(&account->peak_kb, peak_kb);
     add_number(&account->processor_msec, processor_usec / ADM_USEC_PER_MSEC);
     add_number(&account->faults, faults);

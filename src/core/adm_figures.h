@@ -29,7 +29,7 @@ typedef struct adm_spread_t {
     uint64_t bucket[ADM_SPREAD_BUCKETS];
 } adm_spread_t;
 
-/** What programs used that have ended, each as exactly as known. */
+/** Resources used by programs that have ended. */
 typedef struct adm_account_t {
     uint64_t count;
     adm_spread_t peak_kb; /* largest resident set */
@@ -43,7 +43,7 @@ typedef struct adm_account_t {
 typedef struct adm_usages_t {
     uint64_t count;
     uint64_t peak_kb;         /* sum of largest resident sets */
-    uint64_t peak_square_kb2; /* sum of their squares; may wrap */
+    uint64_t peak_square_kb2; /* sum of their squares; can wrap */
 } adm_usages_t;
 
 /** A zone's statistics, which start at 0 with each incarnation of the zone.

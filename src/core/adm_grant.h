@@ -18,8 +18,9 @@ void adm_grant_add_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 bool adm_grant_remove_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx);
 
-/** @return the room of the ticket's child. ADM_ROOM_IDLE instead of FULL for a blocked
- *  ticket, which has its thread; ADM_ROOM_SILENT if there is no child. */
+/** @return the room of the ticket's child. ADM_ROOM_IDLE instead of FULL for a
+ *  blocked ticket, which has its thread; ADM_ROOM_SILENT if there is no
+ *  child. */
 enum adm_room_t adm_grant_room_for(const adm_segment_t *segment,
                                    const adm_ticket_rec_t *ticket);
 
@@ -36,7 +37,7 @@ void adm_grant_mark_child(const adm_segment_t *segment,
 /** The ticket to grant next: the first that can run, otherwise the first of a
  *  full child, otherwise the first. */
 typedef struct adm_winner_t {
-    uint32_t idx;   /* 0: none may have a permit, or a list is corrupt */
+    uint32_t idx;   /* 0: no ticket may have a permit, or a list is corrupt */
     bool can_run;   /* as far as is known */
     bool is_broken; /* a list is corrupt */
 } adm_winner_t;

@@ -29,7 +29,7 @@
  * are slow, for example because the machine swaps. */
 static adm_usec_t lease_until_locked(const adm_zone_rec_t *zone, adm_usec_t now)
 {
-    adm_usec_t begins = adm_now(); /* @a now may predate a reclaim round */
+    adm_usec_t begins = adm_now(); /* much later than @a now in a long round */
     uint32_t row = zone->passed_in_row < LEASES_MAX ? zone->passed_in_row
                                                     : LEASES_MAX - 1;
 
@@ -157,7 +157,7 @@ uint32_t adm_hand_over_settle_locked(adm_segment_t *segment,
 }
 
 /* Find the ticket to grant next: by arrival, or in a zone with flows in turn
- * order. Corrupt lists are rebuilt from the tickets, which are authoritative. */
+ * order. Rebuilds corrupt lists from the tickets, which are authoritative. */
 static adm_winner_t find_winner_locked(adm_segment_t *segment,
                                        adm_zone_rec_t *zone)
 {
@@ -183,7 +183,8 @@ static bool has_permits_for(const adm_segment_t *segment,
 }
 
 /* @return the oldest grant that can be revoked and whose permit another ticket
- * can use; 0: none. */
+ * can use; 0: none. Without flows the permits are all alike, so only the oldest
+ * grant that can be revoked, @a due_idx, is checked. */
 static uint32_t find_loser_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                   uint32_t due_idx, adm_usec_t now)
 {
@@ -200,7 +201,8 @@ static uint32_t find_loser_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     return find_winner_locked(segment, zone).can_run ? due_idx : 0;
 }
 
-/* Settle grants, grant free permits, then pass on the unused ones. */
+/* Grant permits until none is free, no ticket waits, or @a wakes is full. When
+ * no permit is free, revoke one unused grant at a time and grant it again. */
 static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                          adm_usec_t now, adm_wakes_t *wakes)
 {

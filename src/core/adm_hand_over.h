@@ -13,7 +13,7 @@
 #define ADM_WAKES_MAX 32
 
 typedef struct adm_wakes_t {
-    uint32_t count; /* if ADM_WAKES_MAX, more may be due: call again */
+    uint32_t count; /* if ADM_WAKES_MAX, more might be due: call again */
     struct {
         uint32_t ticket_idx;
         uint32_t child_idx;

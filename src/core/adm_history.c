@@ -8,8 +8,8 @@
 #include "adm_layout.h"
 #include "adm_limit.h"
 
-/* The offset keeps the second ten minutes ago positive: the clock may start at
- * 0. */
+/* The offset keeps the second ten minutes ago positive, because the clock can
+ * start at 0. */
 uint32_t adm_history_second_of(adm_usec_t time)
 {
     return (uint32_t)(time / ADM_USEC_PER_SEC) + ADM_HISTORY_SECONDS;
@@ -58,8 +58,8 @@ static bool has_no_history(const adm_zone_rec_t *zone)
 
 /* ---- limits --------------------------------------------------------------- */
 
-/* Set the limit of the seconds @a first to @a last; of the last ten minutes of
- * them, if they are more. */
+/* Set the limit of the seconds @a first to @a last, at most of the last ten
+ * minutes of them. */
 static void set_limits(adm_history_rec_t *history, uint32_t first,
                        uint32_t last, uint32_t limit)
 {
@@ -90,8 +90,8 @@ void adm_history_note_limit_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
     set_limits(history, noted + 1, second, history->limit);
     if (limit != history->limit) {
-        /* The parent records when it changes the limit; all others call this
-         * right away. */
+        /* The parent has recorded the second of its change. All other processes
+         * call this function immediately after a change. */
         set_limits(history,
                    changed > noted && changed <= second ? changed : second,
                    second, limit);

@@ -121,8 +121,8 @@ typedef struct adm_zone_rec_t {
     /* Written by each source, as in adm_limit_source_t; the parent clears them
      * for a new incarnation. */
     atomic_uint limits[ADM_LIMIT_SOURCES];
-    /* Whether any other source has ever set a limit, or queue_length_override or
-     * mode was ever set. */
+    /* Whether any other source has ever set a limit, or queue_length_override
+     * or mode was ever set. */
     atomic_uint has_other_limits;
     /* Written as ADM_LIMIT_OVERRIDE is. */
     atomic_uint queue_length_override; /* the override + 1; 0: none */
@@ -165,11 +165,11 @@ typedef struct adm_zone_rec_t {
 
     /* Written by children; no lock. */
 
-    /* Since when the lock has been out of reach. The next owner of the lock
-     * stores 0. */
+    /* Time since which no process could get the lock; 0: it is available. The
+     * next owner of the lock stores 0. */
     _Atomic adm_usec_t stuck_since;
-    /* 1: requests might have left tickets (ADM_BELL_LEFT). The next owner of the
-     * lock stores 0, then ends these. */
+    /* 1: requests might have left tickets (ADM_BELL_LEFT). The next owner of
+     * the lock stores 0, then ends these. */
     atomic_uint has_left;
     _Atomic adm_usec_t next_log[ADM_OUTCOMES];
 
@@ -196,8 +196,8 @@ typedef struct adm_zone_rec_t {
     uint32_t noted_second;       /* last second in the history */
     uint32_t limit_noted_second; /* the same for limits; 0: never changed */
     uint64_t next_arrival;
-    /* Since when `active` has been above 0: no request that holds a permit
-     * started before. */
+    /* Time since which `active` has been above 0: all requests that hold
+     * permits started at that time or later. */
     adm_usec_t busy_since_usec;
     /* End of the first lease, whose ticket might have started since; 0: no
      * grants. */
@@ -209,7 +209,7 @@ typedef struct adm_zone_rec_t {
     /* Child of a grant that has no guard; 0: none. A child that becomes its
      * guard stores 0, without the lock. */
     atomic_uint unguarded_idx;
-    adm_usec_t queued_since; /* since when a request waits; 0: none waits */
+    adm_usec_t queued_since; /* time since which requests wait; 0: none */
     /* Memory per permit of the largest program that ended since the agent last
      * read this, and stored 0. */
     uint64_t peak_kb;
@@ -234,7 +234,7 @@ typedef struct adm_ticket_rec_t {
     union {
         /* GRANTED: end of the lease. */
         adm_usec_t lease_until_usec;
-        /* ACTIVE, ORPHANED: a moment, by adm_clock_since_boot(), at which `program`
+        /* ACTIVE, ORPHANED: a moment (adm_clock_since_boot()) when `program`
          * existed. Written by the program, before `program`; no lock. */
         _Atomic adm_usec_t program_seen;
     };
@@ -429,7 +429,7 @@ struct adm_segment_t {
     unsigned char secret[ADM_SECRET_LENGTH]; /* for the hash of keys */
     /* The parent's table of zones. */
     apr_array_header_t *names; /* of adm_zone_name_t *, by slot */
-    apr_hash_t *places;        /* name -> its adm_zone_name_t */
+    apr_hash_t *by_name;       /* name -> its adm_zone_name_t */
     uint32_t reuse_from;       /* no slot before it is retired in this load */
     uint32_t load;             /* number of this configuration load */
     uint32_t flow_tables_used; /* flow tables that belong to a slot */

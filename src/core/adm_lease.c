@@ -2,13 +2,14 @@
  * Called by adm_ticket, and by the module.
  *
  * Every unlock of a zone passes on the permits of expired leases. A waiter
- * calls adm_lease_check() so that it need not rely on other processes to unlock.
+ * calls adm_lease_check() so that it need not rely on other processes to
+ * unlock.
  */
 #include "adm_layout.h"
 #include "adm_zone.h"
 
-/* While nothing is granted, a guard stays on duty until another one would be
- * woken. @return until when; 0: nothing to guard. */
+/* @return the time until which no other guard is appointed: the current guard
+ * must check again then, even if nothing is granted now. 0: there is none. */
 static adm_usec_t end_of_guard(const adm_zone_rec_t *zone, adm_usec_t now)
 {
     adm_usec_t until = atomic_load(&zone->guarded_until);
@@ -21,7 +22,7 @@ adm_usec_t adm_lease_check(adm_child_t *child, adm_zone_t handle,
 {
     adm_segment_t *segment = child->segment;
     adm_zone_rec_t *zone = adm_zone_at(segment, handle.idx);
-    bool cannot_wait = atomic_load(&child->rec->room) != ADM_ROOM_IDLE;
+    bool cannot_run = atomic_load(&child->rec->room) != ADM_ROOM_IDLE;
     adm_usec_t until;
     apr_status_t rv;
 
@@ -29,7 +30,7 @@ adm_usec_t adm_lease_check(adm_child_t *child, adm_zone_t handle,
         return 0;
     }
     until = atomic_load(&zone->lease_until);
-    if (until != 0 && (now >= until || cannot_wait)) {
+    if (until != 0 && (now >= until || cannot_run)) {
         /* The current owner of the lock passes permits on when it unlocks. */
         if (!adm_zone_lock_for(segment, handle.idx, 0, &rv)) {
             return rv == ADM_ZONE_BUSY ? now + ADM_LOCK_BRIEF_USEC : 0;

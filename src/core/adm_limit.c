@@ -77,7 +77,7 @@ bool adm_limit_has_override(const adm_zone_rec_t *zone)
            || adm_limit_mode(zone) != ADM_MODE_OPEN;
 }
 
-/* An agent that is silent for longer is not at work. */
+/* As long as an agent without a heartbeat counts as at work (adm_agent.c). */
 #define TERM_USEC (3 * ADM_USEC_PER_SEC)
 
 void adm_limit_renew_term(adm_zone_rec_t *zone, uint32_t safe, adm_usec_t now)
@@ -119,7 +119,8 @@ bool adm_limit_has_lease(const adm_zone_rec_t *zone)
     return adm_clock_since_boot() < atomic_load(&zone->share_until);
 }
 
-/* The lease is checked here, so that every process stops using an expired
+/* @return the share in force; after its lease, what the fallback sets. The
+ * lease is checked at each use, so that every process stops using an expired
  * share, even if the agent is dead or stopped. */
 static uint32_t share_of(const adm_zone_rec_t *zone)
 {

@@ -29,7 +29,8 @@ void adm_limit_renew_term(adm_zone_rec_t *zone, uint32_t safe, adm_usec_t now);
 /** Cancel the term: nothing has been measured yet. Only for the parent. */
 void adm_limit_cancel_term(adm_zone_rec_t *zone);
 
-/** @return whether there was a term, and it is over or cannot be right. */
+/** @return whether there was a term that is over, or too far ahead to be
+ *  right. */
 bool adm_limit_is_past_term(const adm_zone_rec_t *zone, adm_usec_t now);
 
 /** Lower a measured limit to its safe value, if its term is over. For any
@@ -69,8 +70,8 @@ uint32_t adm_limit_without_share(const adm_zone_rec_t *zone);
 /** @return whether the lease of the zone's share is valid. Reads the clock. */
 bool adm_limit_has_lease(const adm_zone_rec_t *zone);
 
-/** @return whether new requests are rejected because the zone has no share with a
- *  valid lease: the lease has expired, or the first one was not granted yet. */
+/** @return whether new requests are rejected because the zone has no share with
+ *  a valid lease: it has expired, or the first one was not granted yet. */
 bool adm_limit_is_cut_off(const adm_zone_rec_t *zone);
 
 /** @return whether the zone is cut off and has had no lease since sharing

@@ -23,12 +23,12 @@ void adm_link_insert_locked(const adm_list_t *list, uint32_t idx,
 {
     uint32_t *links = links_at(list, idx);
     uint32_t *prev = links_at(list, prev_idx);
-    uint32_t *place = prev ? &prev[NEXT] : list->head_idx;
-    uint32_t *next = links_at(list, *place);
+    uint32_t *link = prev ? &prev[NEXT] : list->head_idx;
+    uint32_t *next = links_at(list, *link);
 
     links[PREV] = prev_idx;
-    links[NEXT] = *place;
-    *place = idx;
+    links[NEXT] = *link;
+    *link = idx;
     if (next) {
         next[PREV] = idx;
     }

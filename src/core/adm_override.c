@@ -20,7 +20,8 @@ const char *adm_mode_name(adm_mode_t mode)
     return names[mode];
 }
 
-static adm_override_t held_locked(const adm_zone_rec_t *zone)
+/* @return the values in force. */
+static adm_override_t in_force_locked(const adm_zone_rec_t *zone)
 {
     return (adm_override_t){ .limit = adm_limit_of_administrator(zone),
                              .queue_length = adm_limit_queue_length(
@@ -55,12 +56,12 @@ apr_status_t adm_override_set(adm_child_t *child, adm_zone_t zone,
     if (!rec) {
         return rv;
     }
-    *before = held_locked(rec);
+    *before = in_force_locked(rec);
     adm_history_note_limit_locked(segment, rec, now);
     store_locked(rec, wanted);
     ADM_FAULT(override_stored);
     adm_history_note_limit_locked(segment, rec, now);
-    *after = held_locked(rec);
+    *after = in_force_locked(rec);
     adm_zone_unlock(segment, rec, now); /* grants the permits that are free
                                          * now */
     return APR_SUCCESS;

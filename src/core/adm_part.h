@@ -6,6 +6,10 @@
  * constant adm_part_NAME is an adm_part_t. The core reserves space for its
  * records and uses nothing else of the capability, whose own folder documents
  * the writer and lock of each field.
+ *
+ * Increment ADM_LAYOUT_VERSION (adm_layout.h) with every change of such a
+ * record. After a reload, a new build finds the segment of the old one:
+ * adm_segment_version() detects only that the sum of all sizes has changed.
  */
 #ifndef ADM_PART_H
 #define ADM_PART_H

@@ -95,7 +95,8 @@ typedef struct recount_t {
 } recount_t;
 
 /* Put a GRANTED ticket back on the list of grants; also an ACTIVE one whose
- * start is not settled, which is later than its since_usec. */
+ * start is not settled. Settling copies begun_usec to since_usec, so until then
+ * begun_usec is later. */
 static void recount_permit(adm_segment_t *segment, adm_zone_rec_t *zone,
                            uint32_t idx, uint32_t state)
 {

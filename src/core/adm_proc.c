@@ -106,9 +106,9 @@ static bool is_zombie(const char *fields)
     return *fields == 'Z' && field_in(fields, FIELD_OF_THREADS) <= 1;
 }
 
-/* Whether @a fields are a zombie's, or belong to a process that started after @a
- * seen and so has reused the PID. */
-static bool is_another(const char *fields, adm_usec_t seen)
+/* Whether the process that existed at @a seen has ended: the PID has a zombie
+ * now, or a process that started later and so has reused the PID. */
+static bool shows_end(const char *fields, adm_usec_t seen)
 {
     return is_zombie(fields) || *fields == 'X'
            || time_of(field_in(fields, FIELD_OF_START)) > seen;
@@ -154,11 +154,11 @@ bool adm_proc_has_ended(pid_t pid, adm_usec_t seen)
         return true;
     }
     fields = read_stat("", pid, stat, sizeof(stat));
-    return fields ? is_another(fields, seen) : await_end(pid, 0) == END_REACHED;
+    return fields ? shows_end(fields, seen) : await_end(pid, 0) == END_REACHED;
 }
 
-/* Time that a program gets to exit after it has closed its outputs. Otherwise
- * its permit would be held until the whole response has been sent. */
+/* Time for a program to exit after it has closed its outputs. If it is seen to
+ * end, its permit is released before the whole response has been sent. */
 #define LAST_MOMENT_MSEC 5
 
 /* Wait for LAST_MOMENT_MSEC at most. @return whether the process has ended. */
@@ -230,7 +230,7 @@ bool adm_proc_current_usage(const char *root, pid_t pid, adm_usec_t seen,
     char stat[1024];
     const char *fields = read_stat(root, pid, stat, sizeof(stat));
 
-    if (!fields || is_another(fields, seen)) {
+    if (!fields || shows_end(fields, seen)) {
         return false;
     }
     usage->size_kb = rss_in(fields) / 1024;

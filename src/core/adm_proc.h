@@ -2,7 +2,7 @@
  * Called by adm_child and adm_program. Makes system calls; takes no lock.
  *
  * A process is identified by its PID and a moment at which it existed: a
- * process that started later has reused the PID. The process may be another
+ * process that started later has reused the PID. The process can be another
  * user's, and hidden in /proc.
  */
 #ifndef ADM_PROC_H
@@ -18,9 +18,9 @@
  *  call. */
 bool adm_proc_is_gone(pid_t pid);
 
-/** @return whether the process that existed at @a seen (adm_clock_since_boot()) was
- *  reaped or is a zombie. If /proc hides it, any process with this PID counts
- *  as alive; without pidfd_open(), a zombie, too. */
+/** @return whether the process that existed at @a seen (adm_clock_since_boot())
+ *  was reaped or is a zombie. If /proc hides it, any process with this PID
+ *  counts as alive; without pidfd_open(), a zombie, too. */
 bool adm_proc_has_ended(pid_t pid, adm_usec_t seen);
 
 /** As adm_proc_has_ended(), but waits a few milliseconds for the end. Does not

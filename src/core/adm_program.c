@@ -44,8 +44,8 @@ void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
              ticket->idx, (unsigned long long)ticket->arrival);
 }
 
-/* Read the number and the arrival of a token's ticket, which may have ended or
- * not exist. @return whether the token is one of this segment. */
+/* Read the number and the arrival of a token's ticket, without a check that the
+ * ticket exists. @return whether the token is one of this segment. */
 static bool read_token(const adm_segment_t *segment, const char *token,
                        uint32_t *ticket_idx, uint64_t *arrival)
 {
@@ -67,7 +67,7 @@ static bool read_token(const adm_segment_t *segment, const char *token,
 
 static adm_segment_t *watched;
 
-/* Whether this process is a fork of the one that set up the watch, and so may
+/* Whether this process is a fork of the one that set up the watch, and so can
  * be a daemon that starts programs. */
 static bool is_descendant;
 
@@ -109,8 +109,8 @@ static void take_token(void)
  * there is one. */
 static void before_fork(void)
 {
-    /* This first access may allocate `announced`, which the new process could
-     * not do. */
+    /* This first access can allocate `announced`. The new process could not:
+     * malloc() is not async-signal-safe. */
     if (announced.rec) {
         return;
     }
@@ -146,10 +146,10 @@ static bool note_program(const announcement_t *of)
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
 #endif
 
-/* Close all descriptors except 0 to 2 on exec. Other threads might be starting
- * programs: a program that inherits another program's pipe keeps its response
- * from ending, and a permit from being released. What this program needs
- * becomes 0 to 2 before exec. */
+/* Close all descriptors except 0 to 2 on exec: what this program needs becomes
+ * 0 to 2 before. If it inherited the pipe of a program that another thread is
+ * starting, that program's response would not end while this one runs, nor
+ * would its permit be released. */
 static void inherit_no_pipes(void)
 {
 #ifdef SYS_close_range

@@ -13,8 +13,8 @@
 void adm_queue_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx);
 
-/** Put a ticket back at its place by arrival. Searches from the head, because
- *  such a ticket was among the first. */
+/** Put a ticket back at its position by arrival. Searches from the head,
+ *  because such a ticket was among the first. */
 void adm_queue_insert_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx);
 

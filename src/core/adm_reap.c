@@ -113,9 +113,9 @@ static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
     }
 }
 
-/* The record stays DEAD until every zone has been visited: it makes other
- * processes search for the child's tickets and for a lock that the child died
- * with. */
+/* Reap all tickets of a dead child, then free its record. The record stays DEAD
+ * until every zone has been visited. Until then, other processes also search
+ * for the child's tickets, and for a lock that the child died with. */
 static uint32_t reap_child(adm_reap_round_t *round, uint32_t child_idx,
                            uint64_t life)
 {
@@ -176,9 +176,9 @@ static void end_orphan(adm_reap_round_t *round, uint32_t zone_idx,
     adm_zone_unlock(segment, zone, round->now);
 }
 
-/* Checks without the zone's lock, because it makes system calls. If a ticket
- * ends in the meantime, another request can have its record: end_orphan()
- * compares the arrival. */
+/* Free the permits of a chunk's orphans that are over. Checks them without the
+ * zone's lock, because it makes system calls. If a ticket ends in the meantime,
+ * another request can have its record: end_orphan() compares the arrival. */
 static void check_orphans(adm_reap_round_t *round, uint32_t zone_idx,
                           uint32_t first_idx)
 {

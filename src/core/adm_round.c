@@ -28,7 +28,7 @@ static bool has_orphans(const adm_segment_t *segment)
     return false;
 }
 
-/* Whether unlocking the zone may do something. Counts that a dead owner left
+/* Whether unlocking the zone can have an effect. Counts that a dead owner left
  * wrong do not matter: `queued` is too low only by the owner's own ticket,
  * which will be reaped. */
 static bool has_work(const adm_zone_rec_t *zone)
@@ -133,7 +133,7 @@ apr_status_t adm_child_register(adm_child_t **registered,
         child = adm_child_claim(segment, pid, generation, pool);
     }
     if (!child) {
-        /* Dead children may occupy all records. */
+        /* Dead children might occupy all records. */
         adm_reap(&(adm_reap_round_t){ .segment = segment, .now = adm_now() },
                  NULL);
         child = adm_child_claim(segment, pid, generation, pool);

@@ -24,8 +24,8 @@
 /* What the parent remembers about a slot of the zone table. */
 typedef struct adm_zone_name_t {
     char *name;
-    size_t room; /* allocated for the name */
-    uint32_t place;
+    size_t size; /* allocated */
+    uint32_t slot;
     uint32_t incarnation;
     uint32_t last_load; /* last load that configured it */
     uint32_t limit;     /* configured limit; 0: none yet */
@@ -184,11 +184,11 @@ static adm_segment_t *make_handle(const adm_sizes_t *sizes, uint32_t chunks,
     segment->sizes.tickets = chunks * ADM_CHUNK_TICKETS;
     segment->chunks = chunks;
     segment->names = apr_array_make(pool, 16, sizeof(adm_zone_name_t *));
-    segment->places = apr_hash_make(pool);
+    segment->by_name = apr_hash_make(pool);
     return segment;
 }
 
-/* 1 to @a max; of a size of 0 the subtraction wraps. */
+/* Whether @a size is from 1 to @a max: for 0, the subtraction wraps. */
 static bool is_size(uint32_t size, uint32_t max)
 {
     return size - 1 < max;
@@ -267,9 +267,9 @@ void adm_segment_begin_load(adm_segment_t *segment)
     segment->reuse_from = 0;
 }
 
-static adm_zone_name_t *name_at(const adm_segment_t *segment, uint32_t place)
+static adm_zone_name_t *name_at(const adm_segment_t *segment, uint32_t slot)
 {
-    return APR_ARRAY_IDX(segment->names, place, adm_zone_name_t *);
+    return APR_ARRAY_IDX(segment->names, slot, adm_zone_name_t *);
 }
 
 static bool is_retired(const adm_segment_t *segment,
@@ -280,21 +280,21 @@ static bool is_retired(const adm_segment_t *segment,
 
 static bool is_empty(const adm_segment_t *segment, const adm_zone_name_t *entry)
 {
-    const adm_zone_rec_t *zone = &segment->zone_recs[entry->place];
+    const adm_zone_rec_t *zone = &segment->zone_recs[entry->slot];
 
     return atomic_load(&zone->active) == 0 && atomic_load(&zone->queued) == 0;
 }
 
 /* Add a slot that was never used. */
-static apr_status_t add_place(adm_segment_t *segment, adm_zone_name_t **entry)
+static apr_status_t add_slot(adm_segment_t *segment, adm_zone_name_t **entry)
 {
-    uint32_t place = (uint32_t)segment->names->nelts;
+    uint32_t slot = (uint32_t)segment->names->nelts;
     /* Only now, so that unused slots cost no page. */
-    apr_status_t rv = adm_lock_init(&segment->zone_recs[place].lock);
+    apr_status_t rv = adm_lock_init(&segment->zone_recs[slot].lock);
 
     if (rv == APR_SUCCESS) {
         *entry = apr_pcalloc(segment->pool, sizeof(**entry));
-        (*entry)->place = place;
+        (*entry)->slot = slot;
         APR_ARRAY_PUSH(segment->names, adm_zone_name_t *) = *entry;
     }
     return rv;
@@ -304,45 +304,46 @@ static apr_status_t add_place(adm_segment_t *segment, adm_zone_name_t **entry)
  * not checked again in this load. */
 static adm_zone_name_t *find_reusable(adm_segment_t *segment)
 {
-    uint32_t place;
+    uint32_t slot;
 
-    for (place = segment->reuse_from; place < segment->sizes.zones; place++) {
-        adm_zone_name_t *entry = name_at(segment, place);
+    for (slot = segment->reuse_from; slot < segment->sizes.zones; slot++) {
+        adm_zone_name_t *entry = name_at(segment, slot);
 
         if (is_retired(segment, entry) && is_empty(segment, entry)) {
             return entry;
         }
-        if (place == segment->reuse_from && !is_retired(segment, entry)) {
+        if (slot == segment->reuse_from && !is_retired(segment, entry)) {
             segment->reuse_from++;
         }
     }
     return NULL;
 }
 
-/* The next process that locks the zone applies the change. */
+/* Store the slot's setup for all processes. The next one that locks the zone
+ * applies it. */
 static void publish(adm_segment_t *segment, adm_zone_name_t *entry)
 {
-    adm_zone_rec_t *zone = &segment->zone_recs[entry->place];
+    adm_zone_rec_t *zone = &segment->zone_recs[entry->slot];
 
     atomic_store(&zone->incarnation, entry->incarnation);
     atomic_store(&zone->table_idx, entry->uses_flows ? entry->table_idx : 0);
     atomic_store(&zone->setup, ++entry->setup);
 }
 
-/* Give a slot to another zone. Memory of the pool is never freed, so a longer
- * name gets a buffer with some reserve. */
-static void rename_place(adm_segment_t *segment, adm_zone_name_t *entry,
-                         const char *name)
+/* Give a slot to the zone called @a name. The pool never frees memory, so names
+ * get buffers with a reserve that later names of this slot can use. */
+static void reassign_slot(adm_segment_t *segment, adm_zone_name_t *entry,
+                          const char *name)
 {
     size_t length = strlen(name);
 
     if (entry->name) {
-        apr_hash_set(segment->places, entry->name, APR_HASH_KEY_STRING, NULL);
+        apr_hash_set(segment->by_name, entry->name, APR_HASH_KEY_STRING, NULL);
     }
-    if (!entry->name || length >= entry->room) {
-        for (entry->room = 64; entry->room <= length; entry->room *= 2) {
+    if (!entry->name || length >= entry->size) {
+        for (entry->size = 64; entry->size <= length; entry->size *= 2) {
         }
-        entry->name = apr_palloc(segment->pool, entry->room);
+        entry->name = apr_palloc(segment->pool, entry->size);
     }
     memcpy(entry->name, name, length + 1);
     entry->incarnation++;
@@ -350,36 +351,36 @@ static void rename_place(adm_segment_t *segment, adm_zone_name_t *entry,
     entry->is_auto = false;
     entry->is_shared = false;
     entry->uses_flows = false;
-    adm_limit_clear(&segment->zone_recs[entry->place]);
-    apr_hash_set(segment->places, entry->name, APR_HASH_KEY_STRING, entry);
+    adm_limit_clear(&segment->zone_recs[entry->slot]);
+    apr_hash_set(segment->by_name, entry->name, APR_HASH_KEY_STRING, entry);
     publish(segment, entry);
 }
 
 /* Find the slot of this name, otherwise a new or retired one. */
-static apr_status_t find_place(adm_segment_t *segment, const char *name,
-                               adm_zone_name_t **entry)
+static apr_status_t find_slot(adm_segment_t *segment, const char *name,
+                              adm_zone_name_t **entry)
 {
     apr_status_t rv = APR_SUCCESS;
 
-    *entry = apr_hash_get(segment->places, name, APR_HASH_KEY_STRING);
+    *entry = apr_hash_get(segment->by_name, name, APR_HASH_KEY_STRING);
     if (*entry) {
         return APR_SUCCESS;
     }
     if ((uint32_t)segment->names->nelts < segment->sizes.zones) {
-        rv = add_place(segment, entry);
+        rv = add_slot(segment, entry);
     }
     else {
         *entry = find_reusable(segment);
     }
     if (*entry) {
-        rename_place(segment, *entry, name);
+        reassign_slot(segment, *entry, name);
         return APR_SUCCESS;
     }
     return rv != APR_SUCCESS ? rv : ADM_NO_ZONE;
 }
 
 /* Record for the history the limit before this load, if it has changed. */
-static void note_change(adm_zone_rec_t *rec, uint32_t before)
+static void note_old_limit(adm_zone_rec_t *rec, uint32_t before)
 {
     if (before != ADM_LIMIT_NONE && before != adm_limit_effective(rec)) {
         atomic_store(&rec->limit_before, before + 1);
@@ -388,7 +389,7 @@ static void note_change(adm_zone_rec_t *rec, uint32_t before)
     }
 }
 
-/* A changed configuration clears the administrator's overrides. */
+/* Remember the configured numbers; clear the overrides if they have changed. */
 static void note_numbers(adm_zone_rec_t *rec, adm_zone_name_t *entry,
                          uint32_t limit, uint32_t queue_length)
 {
@@ -399,8 +400,8 @@ static void note_numbers(adm_zone_rec_t *rec, adm_zone_name_t *entry,
     }
 }
 
-/* Configure a limit from @a min to @a max; of one that is not automatic they are
- * the same. */
+/* Configure a limit from @a min to @a max, which are equal unless the limit is
+ * automatic. */
 static apr_status_t configure(adm_segment_t *segment, const char *name,
                               bool is_auto, uint32_t min, uint32_t max,
                               uint32_t queue_length, adm_zone_t *zone)
@@ -408,15 +409,15 @@ static apr_status_t configure(adm_segment_t *segment, const char *name,
     adm_zone_name_t *entry;
     adm_zone_rec_t *rec;
     uint32_t before;
-    apr_status_t rv = find_place(segment, name, &entry);
+    apr_status_t rv = find_slot(segment, name, &entry);
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
     entry->last_load = segment->load;
-    *zone = (adm_zone_t){ .idx = entry->place + 1,
+    *zone = (adm_zone_t){ .idx = entry->slot + 1,
                           .incarnation = entry->incarnation };
-    rec = &segment->zone_recs[entry->place];
+    rec = &segment->zone_recs[entry->slot];
     before = adm_limit_effective(rec);
     atomic_store(&rec->queue_length, queue_length);
     if (is_auto && !entry->is_auto) {
@@ -433,7 +434,7 @@ static apr_status_t configure(adm_segment_t *segment, const char *name,
     }
     entry->is_auto = is_auto;
     note_numbers(rec, entry, max, queue_length);
-    note_change(rec, before);
+    note_old_limit(rec, before);
     return APR_SUCCESS;
 }
 
@@ -476,7 +477,7 @@ void adm_segment_share(adm_segment_t *segment, adm_zone_t zone,
                        adm_fallback_t fallback)
 {
     adm_zone_name_t *entry = name_at(segment, zone.idx - 1);
-    adm_zone_rec_t *rec = &segment->zone_recs[entry->place];
+    adm_zone_rec_t *rec = &segment->zone_recs[entry->slot];
     bool is_shared = fallback != ADM_FALLBACK_NONE;
 
     atomic_store(&rec->share_fallback, fallback);

@@ -25,6 +25,7 @@ static inline void adm_words_store(atomic_uint *words, const void *from,
     }
 }
 
+/** Load @a bytes. The caller compares the sequence before and after. */
 static inline void adm_words_load(const atomic_uint *words, void *to,
                                   size_t bytes)
 {

@@ -43,8 +43,8 @@ static adm_ticket_rec_t *find(const adm_segment_t *segment, uint32_t zone_idx,
     return ticket;
 }
 
-/* End the old ticket and start @a successor with its permit. @a successor gets no worker:
- * the old request's worker is still counted. */
+/* End the old ticket and start @a successor with its permit. @a successor gets
+ * no worker: the old request's worker is still counted. */
 static bool move_locked(adm_child_t *child, adm_zone_rec_t *zone,
                         uint32_t from_idx, adm_usec_t now,
                         adm_ticket_t *successor)

@@ -20,7 +20,7 @@
 /* ---- locks ------------------------------------------------------------------ */
 
 /* Set around each critical section. A signal handler that interrupts one must
- * not wait for this thread, nor touch its robust list, which may be half
+ * not wait for this thread, nor touch its robust list, which might be half
  * linked. */
 static _Thread_local volatile sig_atomic_t inside;
 

@@ -1,8 +1,8 @@
 /* adm_ticket.c - a request's ticket after it has entered: wait, start, leave.
  * Called by the module.
  *
- * Two steps need no lock: starting a granted ticket (T13), and leaving while the
- * zone's lock is out of reach (T11).
+ * Two steps need no lock: starting a granted ticket (T13), and leaving while
+ * the zone's lock is out of reach (T11).
  */
 #include "adm_account.h"
 #include "adm_agent.h"
@@ -78,13 +78,13 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
 }
 
 /* If at most this many tickets wait, each also wakes when the zone's first
- * lease expires. Of more, one wakes soon in any case, and they must not all
- * wake together. */
+ * lease expires. If more wait, one of them wakes soon in any case, and they
+ * must not all wake together. */
 #define FEW_WAITERS 8
 
 /* The slice grows by ADM_WAIT_SLICE_USEC per this many waiting tickets of the
  * zone. */
-#define WAITERS_A_SLICE 64
+#define WAITERS_PER_SLICE 64
 
 /* @return the length of the queue, including this ticket. */
 static unsigned queued_with(const adm_ticket_t *ticket)
@@ -94,7 +94,7 @@ static unsigned queued_with(const adm_ticket_t *ticket)
 
 adm_usec_t adm_ticket_slice(const adm_ticket_t *ticket)
 {
-    unsigned slices = 1 + queued_with(ticket) / WAITERS_A_SLICE;
+    unsigned slices = 1 + queued_with(ticket) / WAITERS_PER_SLICE;
 
     return ADM_WAIT_SLICE_USEC
            * (slices < ADM_WAIT_SLICES_MAX ? slices : ADM_WAIT_SLICES_MAX);
@@ -123,23 +123,23 @@ static bool is_overwritten(const adm_ticket_rec_t *rec)
     return state == ADM_TICKET_FREE || state == ADM_TICKET_ORPHANED;
 }
 
-/* Whether the zone's lock has been out of reach for ADM_LOCK_LONG_USEC, as far
+/* Whether no process could get the zone's lock for ADM_LOCK_LONG_USEC, as far
  * as recorded: a process was probably stopped while it held the lock. */
 static bool seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
 {
     return adm_zone_stuck_for(zone_of(ticket), now) >= ADM_LOCK_LONG_USEC;
 }
 
-/* Whether the ticket waits for a share of a limit across servers that this
- * server cannot get: there was never a lease of one, and the time for the first
- * is over. */
+/* Whether the ticket waits for a share of a limit across servers, and this
+ * server has got none in the time for its first lease. */
 static bool is_cut_off(const adm_ticket_t *ticket)
 {
     return adm_limit_has_no_lease_yet(zone_of(ticket))
            && atomic_load(&adm_ticket_rec(ticket)->state) == ADM_TICKET_WAITING;
 }
 
-/* The same, confirmed by a brief attempt to lock. */
+/* seems_stuck(), confirmed by a brief attempt to lock; false if the ticket was
+ * granted in the meantime. */
 static bool check_stuck(adm_ticket_t *ticket, adm_usec_t now)
 {
     adm_segment_t *segment = ticket->child->segment;
@@ -267,6 +267,8 @@ static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
     return zone;
 }
 
+/* How a request leaves. BUT_WORKER: its worker still sends the response.
+ * TO_PROGRAM: its program keeps the permit. */
 typedef enum leave_t { LEAVE, LEAVE_BUT_WORKER, LEAVE_TO_PROGRAM } leave_t;
 
 /* Update this child's counts. Called before the unlock, which hands the permit
@@ -299,8 +301,8 @@ static bool note_left(const adm_ticket_t *ticket, uint32_t how)
     return true;
 }
 
-/* Leave without the zone's lock, which is out of reach: the next owner of the
- * lock ends the ticket. Nothing is left if the permit has moved. */
+/* Leave without the zone's lock, which a stopped process holds: the next owner
+ * of the lock ends the ticket. Does nothing if the permit has moved. */
 static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
 {
     adm_segment_t *segment = ticket->child->segment;
@@ -316,7 +318,7 @@ static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
     ADM_FAULT(left_noted);
     atomic_store(&zone_of(ticket)->has_left, 1);
     /* The current owner of the lock might have checked `has_left` already, and
-     * may be the last one for long. */
+     * the next one might not come for long. */
     zone = adm_zone_lock_for(segment, ticket->zone_idx, 0, &rv);
     if (zone) {
         adm_zone_unlock(segment, zone, now);
@@ -337,6 +339,7 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
     }
     end_parking(ticket);
     zone = lock_own_zone(ticket, now, &rv);
+    /* Unless its permit has moved, start the request if it was granted. */
     if ((zone || rv != APR_SUCCESS)
         && adm_outcome_action(outcome) != ADM_DROP_CONNECTION
         && begin(adm_ticket_rec(ticket), now)) {

@@ -14,6 +14,7 @@
 /* Retry time while an administrator drains a zone, whose end is unknown. */
 #define DRAIN_USEC (30 * ADM_USEC_PER_SEC)
 
+/* Whether a request with this outcome waits, or runs with a permit. */
 static bool has_ticket(adm_outcome_t outcome)
 {
     return outcome == ADM_WAITING || adm_outcome_action(outcome) == ADM_RUN;
@@ -21,7 +22,7 @@ static bool has_ticket(adm_outcome_t outcome)
 
 /* Count the outcome, and estimate when to retry a rejected request. A waiting
  * ticket is counted at the end of its wait. */
-static adm_outcome_t decided_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
+static adm_outcome_t counted_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
                                     adm_outcome_t outcome, adm_usec_t now)
 {
     zone->figures.outcomes[outcome]++;
@@ -44,11 +45,12 @@ static adm_outcome_t outcome_without_worker(const adm_entry_t *entry)
     return entry->worker == ADM_WORKER_NO_ROOM ? ADM_PARKING : ADM_RESERVE;
 }
 
-/* @return ADM_ADMITTED if a permit is free, ADM_WAITING if a queue slot is;
- * otherwise why not. */
-static adm_outcome_t place_locked(adm_segment_t *segment,
-                                  const adm_zone_rec_t *zone,
-                                  const adm_entry_t *entry, uint32_t queued)
+/* @return ADM_ADMITTED if a permit is free, ADM_WAITING if a queue slot is
+ * free; otherwise the reason to reject. Without flows a permit is free only if
+ * no request waits, so that a new request does not overtake. */
+static adm_outcome_t find_free_locked(adm_segment_t *segment,
+                                      const adm_zone_rec_t *zone,
+                                      const adm_entry_t *entry, uint32_t queued)
 {
     if (fair_flow_is_used(zone)) {
         return fair_flow_decide_locked(segment, zone, entry);
@@ -61,7 +63,7 @@ static adm_outcome_t place_locked(adm_segment_t *segment,
                : ADM_FULL;
 }
 
-/* Decide about a request, outside of dry runs. */
+/* @return run, wait, or the reason to reject. Not for dry runs. */
 static adm_outcome_t outcome_locked(adm_segment_t *segment,
                                     adm_zone_rec_t *zone,
                                     const adm_entry_t *entry, adm_usec_t now,
@@ -69,22 +71,22 @@ static adm_outcome_t outcome_locked(adm_segment_t *segment,
 {
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
     bool has_worker = ticket->has_worker || entry->worker == ADM_WORKER_NONE;
-    adm_outcome_t place;
+    adm_outcome_t found;
 
     ticket->queued_ahead = queued;
     if (adm_limit_is_draining(zone)) {
         ticket->drain_usec = DRAIN_USEC;
         return ADM_DRAIN;
     }
-    place = place_locked(segment, zone, entry, queued);
-    if (place != ADM_ADMITTED && adm_limit_is_cut_off(zone)) {
+    found = find_free_locked(segment, zone, entry, queued);
+    if (found != ADM_ADMITTED && adm_limit_is_cut_off(zone)) {
         return ADM_FLEET;
     }
-    if (place == ADM_ADMITTED) {
+    if (found == ADM_ADMITTED) {
         return has_worker ? ADM_ADMITTED : outcome_without_worker(entry);
     }
-    if (place != ADM_WAITING) {
-        return place;
+    if (found != ADM_WAITING) {
+        return found;
     }
     if (entry->wait == ADM_WAIT_NEVER) {
         return ADM_FULL;
@@ -117,7 +119,7 @@ static adm_outcome_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
     atomic_store_explicit(&zone->queue_length, entry->queue_length,
                           memory_order_relaxed);
     if (!has_ticket(outcome)) {
-        return decided_locked(zone, ticket, outcome, now);
+        return counted_locked(zone, ticket, outcome, now);
     }
     rv = adm_zone_begin_ticket_locked(child, zone, state, entry, now, ticket);
     if (rv != APR_SUCCESS) {
@@ -129,10 +131,11 @@ static adm_outcome_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
         adm_figures_note_queued(&zone->figures, ticket->queued_ahead + 1);
         return outcome;
     }
-    return decided_locked(zone, ticket, outcome, now);
+    return counted_locked(zone, ticket, outcome, now);
 }
 
-/* Update the child's counts, once the outcome is known. */
+/* Return the worker of a request that was rejected or will be parked. Count the
+ * worker of any other request as settled. */
 static void note_entered(adm_ticket_t *ticket, const adm_entry_t *entry,
                          adm_outcome_t outcome)
 {
@@ -169,7 +172,7 @@ adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
     apr_status_t rv;
 
     if (rec && !adm_limit_has_free_permit(rec)) {
-        adm_round_help(child, now); /* dead children may hold permits */
+        adm_round_help(child, now); /* dead children might hold permits */
     }
     ticket->child = child;
     ticket->zone_idx = zone.idx;

@@ -48,8 +48,8 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
     return APR_SUCCESS;
 }
 
-/* Insert a key into the sorted list, if it is larger than the last one
- * there. */
+/* Insert a key into the list of the largest keys, which is sorted by size:
+ * permits held and requests waiting. */
 static void insert_key(adm_key_stats_t keys[ADM_KEYS_SHOWN], uint32_t *count,
                        const fair_flow_rec_t *flow, const char *name)
 {

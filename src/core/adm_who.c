@@ -49,6 +49,7 @@ static void end_texts(adm_who_t *who)
     who->uri[sizeof(who->uri) - 1] = '\0';
 }
 
+/* @return false if no description was written, or it is just being written. */
 static bool copy_who(const adm_who_rec_t *rec, uint64_t arrival, adm_who_t *who)
 {
     if (atomic_load_explicit(&rec->mark, memory_order_acquire)
@@ -86,7 +87,7 @@ static void copy_ask_locked(const adm_ask_rec_t *ask, uint64_t arrival,
                             : ADM_PRIORITY_NORMAL;
 }
 
-/* @return whether the ticket is a request's. */
+/* Copy a ticket's request into @a present. @return false if it is free. */
 static bool copy_locked(const adm_segment_t *segment,
                         const adm_zone_rec_t *zone, uint32_t idx,
                         adm_usec_t now, adm_present_t *present)

@@ -71,7 +71,7 @@ void adm_worker_accept_no_more(adm_child_t *child)
 }
 
 /* @return the connections that a child's requests take. Only settled workers
- * count: requests of a burst may be about to be parked or rejected. */
+ * count: other requests might be about to be parked or rejected. */
 static uint64_t connections_of(const adm_child_t *child,
                                const adm_child_rec_t *rec)
 {

@@ -16,7 +16,7 @@ bool adm_worker_take(adm_child_t *child, bool by_force);
 void adm_worker_return(adm_child_t *child);
 
 /** Note in the ticket whether connections are left for it to block. Call before
- *  the zone is locked: may check all children. */
+ *  the zone is locked, because it can check all children. */
 void adm_worker_check_room(adm_ticket_t *ticket);
 
 /** Count the ticket's thread as blocked. @return ADM_WAITING; ADM_PARKING or

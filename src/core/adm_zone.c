@@ -22,9 +22,9 @@
 
 /* ---- a lock whose owner was stopped ---------------------------------------- */
 
-/* No process waits for such a lock indefinitely. A request that wants a permit
- * runs without one; a request that has a ticket leaves it to the next owner of
- * the lock. */
+/* No process waits indefinitely for the lock of a stopped process. Meanwhile
+ * new requests run without a permit, and requests that leave let the next owner
+ * of the lock end their tickets. */
 adm_usec_t adm_zone_stuck_for(const adm_zone_rec_t *zone, adm_usec_t now)
 {
     adm_usec_t since = atomic_load(&zone->stuck_since);
@@ -34,10 +34,13 @@ adm_usec_t adm_zone_stuck_for(const adm_zone_rec_t *zone, adm_usec_t now)
 
 /* Wait up to @a patience microseconds for a zone's lock that another thread
  * holds. If the lock has been unavailable for ADM_LOCK_LONG_USEC already, its
- * owner is probably stopped: wait only ADM_LOCK_BRIEF_USEC. A timeout sets
- * stuck_since, unless this thread itself is inside a lock; the next process that
- * gets the lock clears it. Out of line, so that the path of a free lock stays
- * short. */
+ * owner is probably stopped: wait only ADM_LOCK_BRIEF_USEC. Out of line, so
+ * that the path of a free lock stays short.
+ *
+ * A timeout sets stuck_since, which the next owner of the lock clears. In a
+ * signal handler that interrupted a critical section of this thread,
+ * adm_lock_acquire() returns without waiting: nothing is known about the lock,
+ * so nothing is noted. */
 static __attribute__((noinline, cold)) adm_lock_result_t
 wait_for_lock(adm_zone_rec_t *zone, adm_usec_t patience)
 {
@@ -84,8 +87,8 @@ apply_setup_locked(adm_segment_t *segment, adm_zone_rec_t *zone, uint32_t setup)
     zone->applied_setup = setup;
 }
 
-/* End a ticket as its request would have done, had it got the lock. How long
- * the request ran is no longer known. */
+/* End a ticket whose request left without the lock, as the request would have
+ * ended it. How long the request ran is not counted, because it is unknown. */
 static void end_left_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                    uint32_t ticket_idx, adm_usec_t now)
 {
@@ -174,7 +177,7 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
     return zone;
 }
 
-/* Add up the time in which requests wait. @a now may be earlier than the time
+/* Add up the time in which requests wait. @a now can be earlier than the time
  * recorded by another process, which read the clock later. */
 static void note_queue_locked(adm_zone_rec_t *zone, adm_usec_t now)
 {
@@ -321,7 +324,7 @@ void adm_zone_orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     /* T7_orphan, T10_abandon */
     atomic_store(&ticket->state, ADM_TICKET_ORPHANED);
     ADM_FAULT(reap_orphaned);
-    /* Cleared last: an ACTIVE ticket without a child would not_stuck be reaped. */
+    /* Cleared last: an ACTIVE ticket without a child would never be reaped. */
     ticket->child_idx = 0;
     atomic_store(&zone->orphans, orphans + 1);
 }

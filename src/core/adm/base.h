@@ -14,8 +14,8 @@
 
 #include "core/adm_time.h"
 
-/** Longest time that a request waits for a zone's lock. After a lock has been
- *  out of reach for this long, requests wait for it only briefly. */
+/** Longest time that a request waits for a zone's lock. Once no process could
+ *  get the lock for this long, requests wait for it only briefly. */
 #define ADM_LOCK_LONG_USEC ADM_USEC_PER_SEC
 #define ADM_LOCK_BRIEF_USEC (10 * ADM_USEC_PER_MSEC)
 
@@ -48,17 +48,17 @@ typedef struct adm_zone_t {
  *  call if the kernel offers the time without one. */
 adm_usec_t adm_now(void);
 
-/** @return the time on a clock that also runs while the system sleeps, as other
- *  servers' leases do, and process start times. Comparable only with itself.
- *  Async-signal-safe. */
+/** @return the time on a clock that also runs while the system sleeps
+ *  (CLOCK_BOOTTIME), for leases from the engine and for process start times. Do
+ *  not compare it with adm_now(). Async-signal-safe. */
 adm_usec_t adm_clock_since_boot(void);
 
 /**
- * Claim a task that is to be done once per @a interval: returns true to one of
- * all callers, which then does it. No system call, no lock.
+ * Claim a task that is done once per @a interval. Returns true to only one of
+ * concurrent callers, which then does the task. No system call, no lock.
  *
  * @param next  when the task is due, shared by all callers; 0 at first. A time
- *              more than two intervals ahead is corrupt, and due.
+ *              more than two intervals ahead is corrupt: the task is due.
  */
 bool adm_due(_Atomic adm_usec_t *next, adm_usec_t now, adm_usec_t interval);
 

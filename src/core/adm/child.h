@@ -13,7 +13,7 @@
  * agent is at work.
  *
  * Call it in the main thread of a new child. The thread must live as long as
- * the process: other processes take its end for the child's.
+ * the process: when it exits, other processes treat the child as dead.
  *
  * @return APR_SUCCESS, ADM_NO_CHILD, or ADM_BAD_SEGMENT if the segment's header
  *         is not what this code wrote
@@ -32,8 +32,8 @@ bool adm_child_is_stopping(const adm_child_t *child);
  *  No system call. */
 bool adm_child_is_self(const adm_child_t *child);
 
-/** Report whether the child has an idle worker, so that a parked ticket could
- *  start once granted. A hint: while it has none, other children's tickets are
+/** Report whether the child has an idle worker, which a parked ticket needs to
+ *  start. A hint: while the child has none, other children's tickets are
  *  granted first. */
 void adm_child_note_room(adm_child_t *child, bool has_idle_worker);
 
@@ -115,17 +115,17 @@ void adm_worker_limit_blocked(adm_child_t *child, uint32_t max);
  *  waited for a worker for long. Only for the dispatcher. No lock. */
 void adm_worker_note_lacking(adm_child_t *child, uint32_t count);
 
-/** Claim one of the cancellations that are due while parked requests lack a worker
- *  and the child blocks more than its limit: as many as workers are lacking.
- *  @return whether the caller, which waits on a thread, must cancel its ticket.
- *  No lock. */
+/** Claim one of the cancellations that are due while parked requests lack a
+ *  worker and the child blocks more than its limit: as many as workers are
+ *  lacking. @return whether the caller, which waits on a thread, must cancel
+ *  its ticket. No lock. */
 bool adm_worker_claim_yield(adm_child_t *child);
 
-/** Set budgets, for a server that accepts fewer connections the more of its
- *  threads are busy. A parked request takes one connection, a worker that runs
- *  or blocks takes @a per_worker. A request can wait while this child takes at
- *  most @a budget, or all children of its generation at most @a server_budget.
- *  Unlimited by default. */
+/** Set budgets of connections, for an MPM that accepts fewer connections the
+ *  more of its threads are busy. A parked request takes one connection, a
+ *  worker that runs or blocks takes @a per_worker. A request can wait as long
+ *  as this child takes at most @a budget connections, or all children of its
+ *  generation take at most @a server_budget. Unlimited by default. */
 void adm_worker_limit_connections(adm_child_t *child, uint32_t budget,
                                   uint32_t server_budget, uint32_t per_worker);
 
@@ -141,7 +141,7 @@ bool adm_worker_has_room(const adm_child_t *child);
  * Occupy a worker for several requests that run or wait on threads of their
  * own, as on one HTTP/2 connection. The first request calls this before it
  * enters a zone, the last one adm_worker_vacate() after it has left. The worker
- * may wait for permits, so it counts as blocked. No lock.
+ * counts as blocked, because its requests can wait for permits. No lock.
  *
  * @return the `worker` that all these requests enter with. ADM_WORKER_NONE: the
  *         worker is counted. ADM_WORKER_DENIED: the workers left are reserved,
@@ -156,8 +156,8 @@ adm_worker_t adm_worker_occupy(adm_child_t *child);
 void adm_worker_vacate(adm_child_t *child);
 
 /** Start to transfer a request's body or response without a worker. The
- *  transfer takes one connection, as a parked request does. @return whether
- *  that is left; if not, nothing has changed. */
+ *  transfer takes one connection, as a parked request does. @return whether a
+ *  connection is left for it; if not, nothing has changed. */
 bool adm_worker_begin_transfer(adm_child_t *child);
 
 /** End a transfer. Does nothing in a fork of the child. */

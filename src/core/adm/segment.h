@@ -24,17 +24,17 @@ typedef struct adm_sizes_t {
     uint32_t flow_tables; /* zones that can use flows; can be 0 */
 } adm_sizes_t;
 
-/** @return a version of everything in the segment and its handle, with their
- *  sizes. Part of the key under which a parent keeps a segment across restarts,
- *  which may load another build of the module. */
+/** @return a number that differs between builds of the module whose segments
+ *  differ: ADM_LAYOUT_VERSION and the sum of all record sizes. A parent keeps a
+ *  segment across restarts only for builds with the same number. */
 uint32_t adm_segment_version(void);
 
 /**
  * Create a segment: anonymous shared memory, inherited by every later child.
  *
- * Only for the parent, before the first fork. The handle and the mapping live
- * in @a pool, and nothing of the segment is unmapped while a child may use it:
- * the pool must live as long as the process.
+ * Only for the parent, before the first fork. The handle is allocated from
+ * @a pool, which must live as long as the process: children use the segment
+ * until they exit.
  *
  * @return APR_SUCCESS, APR_EINVAL (a size is out of range) or the system's
  *         reason
@@ -70,9 +70,9 @@ apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
                                    uint32_t limit, uint32_t queue_length,
                                    adm_zone_t *zone);
 
-/** The same for an automatic limit from @a min to @a max, which the agent sets.
- *  Until then the previous limit applies, within these bounds; a new zone
- *  starts with @a min. */
+/** As adm_segment_configure(), but with an automatic limit from @a min to
+ *  @a max, which the agent sets. Until the agent has set it, the previous limit
+ *  applies, within these bounds; a new zone starts with @a min. */
 apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
                                         const char *name, uint32_t min,
                                         uint32_t max, uint32_t queue_length,

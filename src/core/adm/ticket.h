@@ -15,9 +15,9 @@
 #define ADM_WAIT_SLICE_USEC (150 * ADM_USEC_PER_MSEC)
 #define ADM_WAIT_SLICES_MAX 4
 
-/** Time in which a granted request must start. Otherwise it may lose its permit
- *  to another request that can run. Each permit lost so lengthens the zone's
- *  next lease by this time, up to ten times, until a request starts. */
+/** Time in which a granted request must start, or it can lose its permit to
+ *  another request that can run. Each permit lost in this way lengthens the
+ *  zone's next lease by this time, up to ten times, until a request starts. */
 #define ADM_LEASE_USEC (100 * ADM_USEC_PER_MSEC)
 
 /** A request in a zone. The caller's memory; zero it before adm_ticket_enter().
@@ -65,10 +65,11 @@ typedef enum adm_priority_t {
 typedef struct adm_entry_t {
     adm_wait_t wait;
     adm_worker_t worker;
-    uint32_t queue_length; /* how many can wait, by its section */
-    /* Longest time that it is willing to wait; 0: unlimited. */
+    uint32_t queue_length; /* requests that can wait, by its section */
+    /* Reject the request if its estimated wait is longer; 0: never. */
     adm_usec_t target_usec;
-    bool dry_run; /* always runs, and counts as if it did not */
+    /* The request always runs. The limit's decision is only counted. */
+    bool dry_run;
 
     /* Only for zones with flows. */
     uint64_t key;         /* keys take turns; 0: none */
@@ -91,7 +92,7 @@ typedef struct adm_entry_t {
  *         ADM_DRY_QUEUED  dry run: runs, would have waited
  *         ADM_DRY_FULL    dry run: runs, would have been rejected
  *         ADM_DRY_LATE    dry run: runs, would have been rejected as late
- *         ADM_FULL        no permit, and no queue slot or no wish to wait
+ *         ADM_FULL        no permit, and no queue slot or ADM_WAIT_NEVER
  *         ADM_LATE        no permit, and the estimated wait exceeds its target
  *         ADM_SHARE       no permit, and its key has no more queue slots
  *         ADM_RESERVE     the workers left are reserved for other requests
@@ -122,7 +123,7 @@ adm_usec_t adm_ticket_slice(const adm_ticket_t *ticket);
 /**
  * Decide whether the wait of a queued ticket has ended, parked or blocked. Does
  * not check its client. Starts the request if the ticket was granted, as
- * adm_ticket_begin() does; may wait briefly for the zone's lock.
+ * adm_ticket_begin() does; can wait briefly for the zone's lock.
  *
  * @return ADM_WAITING    not ended
  *         ADM_WAITED     granted, and started
@@ -132,9 +133,9 @@ adm_usec_t adm_ticket_slice(const adm_ticket_t *ticket);
  *         ADM_STOPPED    the child stops
  *         ADM_TIMEOUT    @a deadline has passed
  *         ADM_FLEET      this server gets no share of the limit
- *         ADM_UNLIMITED  for the reason in @a ticket's fault: ADM_ZONE_BUSY, the
- *                        lock is out of reach, so nothing is granted;
- *                        ADM_BAD_SEGMENT, the ticket was overwritten
+ *         ADM_UNLIMITED  for the reason in @a ticket's fault: ADM_ZONE_BUSY (a
+ *                        stopped process holds the lock: nothing is granted)
+ *                        or ADM_BAD_SEGMENT (the ticket was overwritten)
  */
 adm_outcome_t adm_ticket_outcome(adm_ticket_t *ticket, adm_usec_t deadline,
                                  adm_usec_t now);
@@ -144,11 +145,11 @@ adm_outcome_t adm_ticket_outcome(adm_ticket_t *ticket, adm_usec_t deadline,
 bool adm_ticket_seems_over(const adm_ticket_t *ticket, adm_usec_t now);
 
 /** Sleep until the ticket is granted, for one slice at most, and not beyond
- *  @a until. Blocks the calling thread; may return early. */
+ *  @a until. Blocks the calling thread; can return early. */
 void adm_ticket_sleep(const adm_ticket_t *ticket, adm_usec_t until);
 
 /**
- * Make a ticket wait with a worker that was to wait without one.
+ * Let a ticket that was to be parked wait with a worker instead.
  *
  * @return ADM_WAITING: go on with adm_ticket_outcome(); ADM_PARKING: no workers
  *         or connections are left, and the ticket has ended and counts as
@@ -194,12 +195,12 @@ void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now);
  *  but the worker counts as occupied until adm_ticket_return_worker(). */
 void adm_ticket_release_permit(adm_ticket_t *ticket, adm_usec_t now);
 
-/** Return the worker that adm_ticket_release_permit() kept. Does nothing if
- *  there is none, or if the permit is still held. Only for the thread that has
- *  the request. */
+/** Return the worker that adm_ticket_release_permit() kept. Does nothing if the
+ *  ticket has no worker, or still holds its permit. Only for the thread that
+ *  has the request. */
 void adm_ticket_return_worker(adm_ticket_t *ticket);
 
-/** @return whether the ticket holds a permit, waits for one, or keeps a worker. */
+/** @return whether the ticket holds a permit or a worker, or waits for one. */
 bool adm_ticket_is_in_use(const adm_ticket_t *ticket);
 
 /** End the ticket of a request whose program lives on: as adm_ticket_release(),
@@ -217,7 +218,7 @@ void adm_ticket_abandon(adm_ticket_t *ticket, adm_usec_t now);
 void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot);
 
 /** End parking: the ticket continues in the calling worker, granted or not. Its
- *  slot may ring once more. */
+ *  slot can ring once more. */
 void adm_ticket_unpark(adm_ticket_t *ticket);
 
 /** @return until when the dispatcher can sleep, if the doorbell does not
@@ -277,9 +278,9 @@ typedef enum adm_start_t {
 } adm_start_t;
 
 /** Announce a program: the calling thread is about to start it for this ticket,
- *  or to have it started. From now on the permit outlives the child for as long
- *  as the program may live. Waits a few milliseconds if the ticket's previous
- *  program is just ending. */
+ *  or to request it from a daemon. From now on, if the child dies, the program
+ *  keeps the permit until it has ended or its grace period is over. Waits a few
+ *  milliseconds if the ticket's previous program is just ending. */
 void adm_program_announce(adm_ticket_t *ticket, adm_start_t start);
 
 /** Withdraw the announcement: no program was started, and later forks of the
@@ -289,20 +290,20 @@ void adm_program_withdraw(void);
 /** @return whether a program was announced for this ticket. */
 bool adm_program_was_announced(const adm_ticket_t *ticket);
 
-/** @return whether all programs of this ticket have provably ended, or do so
- *  within a few milliseconds; none can start any more then. false if that
- *  cannot be known. Makes system calls. */
+/** @return whether all programs of this ticket have ended, or end within a few
+ *  milliseconds; false if that is unknown. If true, none can start any more.
+ *  Makes system calls. */
 bool adm_program_has_ended(const adm_ticket_t *ticket);
 
-/** @return whether a program of this ticket lives on after its request was
- *  destroyed and httpd has ended the programs that it could: it is another
- *  user's, or httpd does not know its PID. If not, none can start any more.
- *  Makes system calls. */
+/** Call after the request was destroyed and httpd has ended its programs.
+ *  @return whether a program of this ticket is still alive: httpd cannot end a
+ *  program of another user, or one whose PID it does not know. If false, none
+ *  can start any more. Makes system calls. */
 bool adm_program_outlives_request(const adm_ticket_t *ticket);
 
-/** Let programs of this process and of later ones inherit @a fd. While any program
- *  has it open, other servers treat this server as alive. 0 or less: none. Only
- *  for the parent, at each load. */
+/** Let programs of this process and of later ones inherit @a fd. While any
+ *  program has it open, other servers treat this server as alive. 0 or less:
+ *  none. Only for the parent, at each load. */
 void adm_program_leave_open(int fd);
 
 /* ---- move a permit to a request that the server sends to itself ------------ */
@@ -318,8 +319,8 @@ typedef enum adm_successor_t {
 /** Size of a name, with its NUL. */
 #define ADM_SUCCESSOR_NAME_LENGTH 32
 
-/** Name a ticket, for adm_successor_take(). The name is not secret and can be forged:
- *  the caller signs it. */
+/** Name a ticket, for adm_successor_take(). The name is not secret and can be
+ *  forged: the caller signs it. */
 void adm_successor_name(const adm_ticket_t *ticket,
                         char text[ADM_SUCCESSOR_NAME_LENGTH]);
 
@@ -330,8 +331,8 @@ void adm_successor_name(const adm_ticket_t *ticket,
  * Makes system calls only if the ticket had a program.
  *
  * @param name  from adm_successor_name()
- * @param successor  holds the permit after ADM_SUCCESSOR_MOVED, without a worker of
- *              its own; NULL: only check
+ * @param successor  holds the permit after ADM_SUCCESSOR_MOVED, without a
+ *                   worker of its own; NULL: only check
  */
 adm_successor_t adm_successor_take(adm_child_t *child, adm_zone_t zone,
                                    const char *name, adm_usec_t now,

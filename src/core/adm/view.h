@@ -21,7 +21,8 @@ typedef enum adm_mode_t {
 /** @return its name: open, pause, drain. */
 const char *adm_mode_name(adm_mode_t mode);
 
-/** Instead of a number: the configured one applies again; do not change it. */
+/** Special values of an override: the configured value applies again (NONE);
+ *  the override is not changed (KEEP). */
 #define ADM_OVERRIDE_NONE UINT32_MAX
 #define ADM_OVERRIDE_KEEP (UINT32_MAX - 1)
 
@@ -182,7 +183,7 @@ bool adm_who_all_sent(adm_child_t *child, adm_zone_t zone, uint32_t by,
 /**
  * Copy some of the requests that run or wait in a zone, in no order. Repeated
  * calls with the same @a cursor, which starts at 0, return all of them;
- * requests that enter or leave in the meantime may be missing. Waits briefly
+ * requests that enter or leave in the meantime can be missing. Waits briefly
  * for the zone's lock.
  *
  * @param present  ADM_PRESENT_MAX elements
