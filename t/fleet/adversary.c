@@ -96,8 +96,7 @@ static message_t take(box_t *box, unsigned n)
     message_t message = box->messages[n];
 
     box->count--;
-    memmove(&box->messages[n], &box->messages[n + 1],
-            (box->count - n) * sizeof(message));
+    memmove(&box->messages[n], &box->messages[n + 1], (box->count - n) * sizeof(message));
     return message;
 }
 
@@ -115,19 +114,16 @@ static law_fleet_terms_t terms_of(const server_t *server)
 {
     bool is_first = server == &servers[0];
 
-    return (law_fleet_terms_t){
-        .limit = LIMIT,
-        .lease_usec = (is_first ? manner->lease_ms : LEASE_MS) * 1000,
-        .hold_usec = (is_first ? HOLD_MS : manner->hold_ms) * 1000
-    };
+    return (law_fleet_terms_t){ .limit = LIMIT,
+                                .lease_usec = (is_first ? manner->lease_ms : LEASE_MS) * 1000,
+                                .hold_usec = (is_first ? HOLD_MS : manner->hold_ms) * 1000 };
 }
 
 /* One with a longer lease than the others says no more than it must. */
 static bool would_speak(const server_t *server)
 {
     return server->terms.lease_usec <= LEASE_MS * 1000
-           || now * 1000 - server->law.synced_at
-                  >= server->terms.lease_usec / 3;
+           || now * 1000 - server->law.synced_at >= server->terms.lease_usec / 3;
 }
 
 static void new_server(server_t *server)
@@ -178,8 +174,7 @@ static void start_requests(server_t *server)
     while (server->queued > 0 && server->active < may_use(server)
            && server->active < sizeof(server->ends) / sizeof(*server->ends)) {
         server->queued--;
-        server->ends[server->active++] = now + 1
-                                         + chance((unsigned)longest - 1);
+        server->ends[server->active++] = now + 1 + chance((unsigned)longest - 1);
     }
 }
 
@@ -200,12 +195,10 @@ static void end_requests(server_t *server)
 /* Cut off from a living engine for longer than that keeps its share for it. */
 static void note_kept(server_t *server)
 {
-    uint32_t used = server->share > server->active ? server->share
-                                                   : server->active;
+    uint32_t used = server->share > server->active ? server->share : server->active;
 
     if (keeps && used > 0 && server->until > 0
-        && now > server->until + server->terms.hold_usec / 1000
-        && server->kept < used) {
+        && now > server->until + server->terms.hold_usec / 1000 && server->kept < used) {
         server->kept = used;
     }
 }
@@ -241,10 +234,9 @@ static void pass_time(int64_t milliseconds)
 /* What fleet_promise() does under the zone's lock. */
 static law_fleet_work_t promise(server_t *server)
 {
-    law_fleet_work_t work = { .active = server->active,
-                              .queued = server->queued,
-                              .most = LIMIT,
-                              .oldest_usec = 5000 };
+    law_fleet_work_t work = {
+        .active = server->active, .queued = server->queued, .most = LIMIT, .oldest_usec = 5000
+    };
     uint32_t keep;
 
     server->share = may_use(server);
@@ -274,8 +266,7 @@ static void send_sync(server_t *server)
         return;
     }
     if (server->run != run
-        || (server->law.sent_at != 0
-            && now - server->law.sent_at / 1000 >= GIVE_UP_MS)) {
+        || (server->law.sent_at != 0 && now - server->law.sent_at / 1000 >= GIVE_UP_MS)) {
         connect_server(server);
     }
     if (server->law.sent_at != 0) {
@@ -286,8 +277,7 @@ static void send_sync(server_t *server)
     memcpy(message.predecessor, server->predecessor, sizeof(message.id));
     message.run = run;
     message.connection = server->connection;
-    law_fleet_fill_sync(&server->law, &server->terms, &work, false, now * 1000,
-                        &message.sync);
+    law_fleet_fill_sync(&server->law, &server->terms, &work, false, now * 1000, &message.sync);
     put(&syncs, &message);
 }
 
@@ -322,11 +312,9 @@ static void hear_reply(const message_t *message)
         return;
     }
     server->share = may_use(server);
-    if (law_fleet_accept_reply(&server->law, &server->terms, &message->reply,
-                               now * 1000, &share)) {
+    if (law_fleet_accept_reply(&server->law, &server->terms, &message->reply, now * 1000, &share)) {
         /* An engine that learns does not know yet whether that fits. */
-        if (message->reply.reserved <= message->reply.limit
-            && message->reply.learning_msec == 0) {
+        if (message->reply.reserved <= message->reply.limit && message->reply.learning_msec == 0) {
             server->kept = 0;
         }
         apply(server, &share);
@@ -339,8 +327,8 @@ static void hear_push(const message_t *message)
     law_fleet_share_t share;
 
     if (server && server->run == message->run
-        && law_fleet_accept_push(&server->law, &server->terms, &message->push,
-                                 now * 1000, &share)) {
+        && law_fleet_accept_push(&server->law, &server->terms, &message->push, now * 1000,
+                                 &share)) {
         apply(server, &share);
     }
 }
@@ -479,8 +467,8 @@ int main(int argc, char *argv[])
         exceeded += is_exceeded;
         full += was_full;
     }
-    printf("schedules %u, deaths of the engine %u, exceed %u, full %u\n", n,
-           deaths, exceeded, full);
+    printf("schedules %u, deaths of the engine %u, exceed %u, full %u\n", n, deaths, exceeded,
+           full);
     engine_close();
     return 0;
 }

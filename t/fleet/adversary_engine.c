@@ -52,13 +52,11 @@ static char *replace(char *text, const char *from, const char *to)
 static const struct {
     const char *rule, *from, *to;
 } rules[] = {
-    { "shrink", "x[TARGET], x[GEN] = target,",
-      "x[GRANTED] = target x[TARGET], x[GEN] = target," },
+    { "shrink", "x[TARGET], x[GEN] = target,", "x[GRANTED] = target x[TARGET], x[GEN] = target," },
     { "generation", "elseif gen_seen == own[GEN] then", "elseif true then" },
     { "sequence", "if own and seq <= own[SEQ] then", "if false then" },
     { "late", "if late > LATE_MS or late < -LATE_MS then", "if false then" },
-    { "hold", "if now > x[LEASE_END] + x[HOLD] then",
-      "if now > x[LEASE_END] then" },
+    { "hold", "if now > x[LEASE_END] + x[HOLD] then", "if now > x[LEASE_END] then" },
     { "learning", "if learning > 0 then free", "if false then free" },
     { "followed", "zone[REGISTERED] = math.min(zone[REGISTERED], limit) - ",
       "zone[REGISTERED] = zone[REGISTERED] + 0 * " },
@@ -73,13 +71,11 @@ static void load_script(const char *without)
     size_t n;
     bool is_known = *without == '\0';
 
-    script =
-        replace(script, "local clock = redis.call('TIME')",
-                "local ms = tonumber(redis.call('GET', 'clock'))\n"
-                "local clock = { math.floor(ms / 1000), (ms % 1000) * 1000 }");
+    script = replace(script, "local clock = redis.call('TIME')",
+                     "local ms = tonumber(redis.call('GET', 'clock'))\n"
+                     "local clock = { math.floor(ms / 1000), (ms % 1000) * 1000 }");
     /* Redis tells of servers in an order of its own. */
-    script = replace(script, "local function save()",
-                     "table.sort(ids)\nlocal function save()");
+    script = replace(script, "local function save()", "table.sort(ids)\nlocal function save()");
     for (n = 0; n < sizeof(rules) / sizeof(*rules); n++) {
         if (strcmp(rules[n].rule, without) == 0) {
             script = replace(script, rules[n].from, rules[n].to);
@@ -115,8 +111,7 @@ static void hear_pushes(void)
         if (!is_all) {
             snprintf(message.id, sizeof(message.id), "%s",
                      reply->element[2]->str + sizeof("adm:") - 1);
-            if (!redis_words_read_push(reply->element[3]->str, run_text,
-                                       &key_length, &message.push)
+            if (!redis_words_read_push(reply->element[3]->str, run_text, &key_length, &message.push)
                 || key_length != strlen(KEY)) {
                 die("a push is not understood");
             }
@@ -140,11 +135,8 @@ void engine_execute(message_t *message, int64_t at)
     /* Sent together: on a busy machine each way there and back is a wait. */
     redisAppendCommand(engine, "SET clock %lld", (long long)at);
     snprintf(self.id, sizeof(self.id), "%s", message->id);
-    snprintf(self.predecessor, sizeof(self.predecessor), "%s",
-             message->predecessor);
-    if (redis_words_queue_sync(engine, sha, KEY, run_text, &self,
-                               &message->sync)
-            != 0
+    snprintf(self.predecessor, sizeof(self.predecessor), "%s", message->predecessor);
+    if (redis_words_queue_sync(engine, sha, KEY, run_text, &self, &message->sync) != 0
         || redisGetReply(engine, (void **)&clock) != REDIS_OK
         || redisGetReply(engine, (void **)&reply) != REDIS_OK) {
         die("the engine is gone");

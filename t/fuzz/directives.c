@@ -47,8 +47,7 @@ static void check_dir_conf(const admission_dir_conf_t *conf)
          || (is_within(conf->section->max_concurrent.number, 0, 65535)
              && is_within(conf->section->max_concurrent.min, 0, 65535)
              && (conf->section->max_concurrent.number <= 0
-                 || conf->section->max_concurrent.min
-                        <= conf->section->max_concurrent.number)));
+                 || conf->section->max_concurrent.min <= conf->section->max_concurrent.number)));
     if (conf->queue) {
         MUST(conf->queue->length >= 0 && conf->queue->length <= 65535);
         MUST(conf->queue->timeout >= 1000 && conf->queue->timeout <= DAY);
@@ -65,13 +64,11 @@ static void check_dir_conf(const admission_dir_conf_t *conf)
 
 static void check_server_conf(server_rec *s)
 {
-    const admission_server_conf_t *conf =
-        ap_get_module_config(s->module_config, &admission_module);
+    const admission_server_conf_t *conf = ap_get_module_config(s->module_config, &admission_module);
 
     MUST(is_within(conf->reserve, 0, conf->reserve_is_percent ? 99 : 65535));
     MUST(is_within(conf->parking, 0, 1));
-    MUST(conf->recycle.together >= 0
-         && conf->recycle.together <= RECYCLE_TURNS_MAX);
+    MUST(conf->recycle.together >= 0 && conf->recycle.together <= RECYCLE_TURNS_MAX);
     MUST(conf->recycle.min >= 0 && conf->recycle.min <= conf->recycle.max);
     MUST(admission_capacity_reserved(s, 400) >= 0);
 }
@@ -100,10 +97,8 @@ static server_rec *make_server(apr_pool_t *p, const char *name)
     s->is_virtual = name != NULL;
     s->module_config = apr_pcalloc(p, sizeof(void *));
     s->lookup_defaults = apr_pcalloc(p, sizeof(void *));
-    ap_set_module_config(s->module_config, &admission_module,
-                         admission_conf_create_server(p, s));
-    ap_set_module_config(s->lookup_defaults, &admission_module,
-                         admission_conf_create_dir(p, NULL));
+    ap_set_module_config(s->module_config, &admission_module, admission_conf_create_server(p, s));
+    ap_set_module_config(s->lookup_defaults, &admission_module, admission_conf_create_dir(p, NULL));
     return s;
 }
 
@@ -112,8 +107,7 @@ static admission_dir_conf_t *server_wide_conf(const server_rec *s)
     return ap_get_module_config(s->lookup_defaults, &admission_module);
 }
 
-static ap_directive_t *note_directive(const reader_t *reader, const char *name,
-                                      const char *args)
+static ap_directive_t *note_directive(const reader_t *reader, const char *name, const char *args)
 {
     ap_directive_t *directive = apr_pcalloc(reader->pool, sizeof(*directive));
 
@@ -150,8 +144,7 @@ static void close_section(reader_t *reader)
     section_t *inner = &reader->sections[reader->depth];
 
     if (reader->depth > 0) {
-        check_dir_conf(admission_conf_merge_dir(reader->pool, inner[-1].conf,
-                                                inner->conf));
+        check_dir_conf(admission_conf_merge_dir(reader->pool, inner[-1].conf, inner->conf));
         reader->depth--;
     }
 }
@@ -170,8 +163,8 @@ static const char *call_with_words(cmd_parms *cmd, void *conf, const char *args)
 }
 
 /* As httpd calls a function that wants one argument, or one and perhaps another. */
-static const char *call_with_one_or_two(cmd_parms *cmd, void *conf,
-                                        const char *args, bool may_be_two)
+static const char *call_with_one_or_two(cmd_parms *cmd, void *conf, const char *args,
+                                        bool may_be_two)
 {
     const char *first = ap_getword_conf(cmd->pool, &args);
     const char *second = *args ? ap_getword_conf(cmd->pool, &args) : NULL;
@@ -183,8 +176,7 @@ static const char *call_with_one_or_two(cmd_parms *cmd, void *conf,
                       : cmd->cmd->AP_TAKE1(cmd, conf, first);
 }
 
-static const char *call_with_one_to_three(cmd_parms *cmd, void *conf,
-                                          const char *args)
+static const char *call_with_one_to_three(cmd_parms *cmd, void *conf, const char *args)
 {
     const char *words[3] = { NULL };
     int count;
@@ -230,18 +222,15 @@ static const command_rec *find_directive(const char *name)
     return command->name ? command : NULL;
 }
 
-static void obey(const reader_t *reader, const command_rec *command,
-                 const char *args)
+static void obey(const reader_t *reader, const command_rec *command, const char *args)
 {
     const section_t *section = &reader->sections[reader->depth];
-    cmd_parms parms = {
-        .pool = reader->pool,
-        .temp_pool = reader->pool,
-        .server = section->server,
-        .override = section->directive ? ACCESS_CONF : RSRC_CONF,
-        .cmd = command,
-        .directive = note_directive(reader, command->name, args)
-    };
+    cmd_parms parms = { .pool = reader->pool,
+                        .temp_pool = reader->pool,
+                        .server = section->server,
+                        .override = section->directive ? ACCESS_CONF : RSRC_CONF,
+                        .cmd = command,
+                        .directive = note_directive(reader, command->name, args) };
     const char *error = call(&parms, section->conf, args);
 
     MUST(!error || *error);
@@ -251,8 +240,7 @@ static void obey(const reader_t *reader, const command_rec *command,
     }
 }
 
-static void read_directive(const reader_t *reader, const char *name,
-                           const char *args)
+static void read_directive(const reader_t *reader, const char *name, const char *args)
 {
     const command_rec *command = find_directive(name);
 
@@ -311,8 +299,7 @@ static void read_text(reader_t *reader, char *text)
 /* Requests of all kinds: which of them count. */
 static void ask_which_count(const reader_t *reader)
 {
-    static const char *const handlers[] = { "cgi-script", "default-handler",
-                                            "text/html", "", "*" };
+    static const char *const handlers[] = { "cgi-script", "default-handler", "text/html", "", "*" };
     request_rec r = { .content_type = "text/html; charset=utf-8" };
     size_t i;
 
@@ -330,13 +317,11 @@ void fuzz_directives(const uint8_t *data, size_t size)
     admission_module.module_index = 0; /* the only one of each vector */
     apr_pool_create(&reader.pool, NULL);
     s = make_server(reader.pool, NULL);
-    reader.sections[0] = (section_t){ .server = s,
-                                      .conf = server_wide_conf(s) };
+    reader.sections[0] = (section_t){ .server = s, .conf = server_wide_conf(s) };
     admission_zones_begin(reader.pool);
     read_text(&reader, apr_pstrmemdup(reader.pool, (const char *)data, size));
     ask_which_count(&reader);
-    if (admission_zones_settle(reader.pool, reader.pool, reader.pool, s)
-        == OK) {
+    if (admission_zones_settle(reader.pool, reader.pool, reader.pool, s) == OK) {
         check_zones();
     }
     apr_pool_destroy(reader.pool);

@@ -59,13 +59,12 @@ static inline uint32_t take_word(input_t *input)
 }
 
 /** It must be so, whatever the input. */
-#define MUST(condition)                                                \
-    do {                                                               \
-        if (!(condition)) {                                            \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, \
-                    #condition);                                       \
-            abort();                                                   \
-        }                                                              \
+#define MUST(condition)                                                             \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            abort();                                                                \
+        }                                                                           \
     } while (0)
 
 #endif

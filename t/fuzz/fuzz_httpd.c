@@ -34,8 +34,7 @@ ap_directive_t *ap_conftree;
 
 char *ap_server_root_relative(apr_pool_t *p, const char *name)
 {
-    return *name == '/' ? apr_pstrdup(p, name)
-                        : apr_pstrcat(p, "/", name, NULL);
+    return *name == '/' ? apr_pstrdup(p, name) : apr_pstrcat(p, "/", name, NULL);
 }
 
 int ap_is_directory(apr_pool_t *p, const char *name)
@@ -57,9 +56,8 @@ void **ap_get_request_note(request_rec *r, apr_size_t number)
     abort();
 }
 
-void ap_hook_translate_name(ap_HOOK_translate_name_t *hook,
-                            const char *const *before, const char *const *after,
-                            int order)
+void ap_hook_translate_name(ap_HOOK_translate_name_t *hook, const char *const *before,
+                            const char *const *after, int order)
 {
     (void)hook;
     (void)before;
@@ -71,9 +69,8 @@ void ap_hook_translate_name(ap_HOOK_translate_name_t *hook,
 const char *ap_check_cmd_context(cmd_parms *cmd, unsigned forbidden)
 {
     (void)forbidden;
-    return cmd->override == 0
-               ? apr_psprintf(cmd->pool, "%s not allowed here", cmd->cmd->name)
-               : NULL;
+    return cmd->override == 0 ? apr_psprintf(cmd->pool, "%s not allowed here", cmd->cmd->name)
+                              : NULL;
 }
 
 static void skip_space(const char **line)
@@ -109,8 +106,7 @@ char *ap_getword_conf(apr_pool_t *p, const char **line)
     return apr_pstrdup(p, word);
 }
 
-apr_status_t ap_timeout_parameter_parse(const char *text,
-                                        apr_interval_time_t *timeout,
+apr_status_t ap_timeout_parameter_parse(const char *text, apr_interval_time_t *timeout,
                                         const char *default_unit)
 {
     static const struct {
@@ -147,11 +143,9 @@ apr_status_t ap_timeout_parameter_parse(const char *text,
 int ap_index_of_response(int status)
 {
     /* Those from 400 to 599 that have a text; all others are as 500. */
-    static const int known[] = { 400, 401, 402, 403, 404, 405, 406, 407,
-                                 408, 409, 410, 411, 412, 413, 414, 415,
-                                 416, 417, 421, 422, 423, 424, 425, 426,
-                                 428, 429, 431, 451, 501, 502, 503, 504,
-                                 505, 506, 507, 508, 510, 511 };
+    static const int known[] = { 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412,
+                                 413, 414, 415, 416, 417, 421, 422, 423, 424, 425, 426, 428, 429,
+                                 431, 451, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511 };
     int i;
 
     for (i = 0; i < (int)(sizeof(known) / sizeof(*known)); i++) {
@@ -163,9 +157,8 @@ int ap_index_of_response(int status)
 }
 
 /* httpd's parser is not what is fuzzed here: "true" is the only expression. */
-ap_expr_info_t *ap_expr_parse_cmd_mi(const cmd_parms *cmd, const char *text,
-                                     unsigned flags, const char **error,
-                                     ap_expr_lookup_fn_t *lookup,
+ap_expr_info_t *ap_expr_parse_cmd_mi(const cmd_parms *cmd, const char *text, unsigned flags,
+                                     const char **error, ap_expr_lookup_fn_t *lookup,
                                      int module_index)
 {
     (void)flags;
@@ -184,8 +177,7 @@ int ap_exists_config_define(const char *name)
 /* No rehearsal of a start: what is logged once is logged. */
 int ap_state_query(int query)
 {
-    return query == AP_SQ_RUN_MODE ? AP_SQ_RM_CONFIG_TEST
-                                   : AP_SQ_MS_CREATE_CONFIG;
+    return query == AP_SQ_RUN_MODE ? AP_SQ_RM_CONFIG_TEST : AP_SQ_MS_CREATE_CONFIG;
 }
 
 apr_status_t ap_mpm_query(int query, int *result)
@@ -195,9 +187,8 @@ apr_status_t ap_mpm_query(int query, int *result)
     return APR_SUCCESS;
 }
 
-void ap_log_rerror_(const char *file, int line, int module_index, int level,
-                    apr_status_t status, const request_rec *r,
-                    const char *format, ...)
+void ap_log_rerror_(const char *file, int line, int module_index, int level, apr_status_t status,
+                    const request_rec *r, const char *format, ...)
 {
     (void)file;
     (void)line;
@@ -233,9 +224,8 @@ apr_array_header_t *ap_hook_get_handler(void)
     return NULL;
 }
 
-void ap_log_error_(const char *file, int line, int module_index, int level,
-                   apr_status_t status, const server_rec *s, const char *format,
-                   ...)
+void ap_log_error_(const char *file, int line, int module_index, int level, apr_status_t status,
+                   const server_rec *s, const char *format, ...)
 {
     char text[HUGE_STRING_LEN];
     va_list arguments;
@@ -258,8 +248,7 @@ module *ap_find_linked_module(const char *name)
     return NULL;
 }
 
-void *ap_lookup_provider(const char *group, const char *name,
-                         const char *version)
+void *ap_lookup_provider(const char *group, const char *name, const char *version)
 {
     (void)group;
     (void)name;

@@ -10,8 +10,7 @@ void begin_world(world_t *world)
     const adm_sizes_t sizes = { ZONES, CHILDREN, TICKETS, ZONES };
 
     apr_pool_create(&world->pool, NULL);
-    MUST(adm_segment_create(&world->segment, &sizes, world->pool)
-         == APR_SUCCESS);
+    MUST(adm_segment_create(&world->segment, &sizes, world->pool) == APR_SUCCESS);
     world->handle = *world->segment;
     adm_program_watch_forks(world->segment);
 }
@@ -76,14 +75,12 @@ static place_t choose_place(const adm_segment_t *segment, input_t *input)
 
 static uint32_t choose_value(input_t *input)
 {
-    static const uint32_t telling[] = {
-        0,  1,   2,   3,   4,          5,          63,         64,
-        65, 127, 128, 129, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff
-    };
+    static const uint32_t telling[] = { 0,          1,          2,          3,         4,   5,
+                                        63,         64,         65,         127,       128, 129,
+                                        0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff };
     uint8_t n = take_byte(input);
 
-    return n < sizeof(telling) / sizeof(*telling) ? telling[n]
-                                                  : take_word(input);
+    return n < sizeof(telling) / sizeof(*telling) ? telling[n] : take_word(input);
 }
 
 void scribble(const world_t *world, input_t *input)
@@ -94,8 +91,7 @@ void scribble(const world_t *world, input_t *input)
     uint32_t value;
 
     /* One word, or many words alike. */
-    for (value = choose_value(input), count = count < 240 ? 1 : count; count;
-         count--, word++) {
+    for (value = choose_value(input), count = count < 240 ? 1 : count; count; count--, word++) {
         memcpy(place.at + word * 4 % (place.size - 3), &value, 4);
     }
 }

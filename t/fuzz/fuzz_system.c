@@ -19,8 +19,8 @@
 
 apr_status_t adm_memory_create(void **base, size_t bytes)
 {
-    char *all = mmap(NULL, bytes + 2 * PAGE, PROT_NONE,
-                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *all = mmap(NULL, bytes + 2 * PAGE, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+                     -1, 0);
 
     MUST(all != MAP_FAILED);
     *base = all + PAGE;
@@ -63,8 +63,7 @@ static void set_state(adm_lock_t *lock, uint32_t state)
 static adm_lock_result_t attempt(adm_lock_t *lock)
 {
     MUST(!locks_are_forbidden);
-    switch (state_of(lock) < ANOTHER ? state_of(lock)
-                                     : 1 + state_of(lock) % 3) {
+    switch (state_of(lock) < ANOTHER ? state_of(lock) : 1 + state_of(lock) % 3) {
     case FREE:
         set_state(lock, HELD);
         return ADM_LOCKED;
@@ -176,8 +175,7 @@ bool adm_proc_ends_now(pid_t pid, adm_usec_t seen)
     return adm_proc_has_ended(pid, seen);
 }
 
-bool adm_proc_current_usage(const char *root, pid_t pid, adm_usec_t seen,
-                            adm_proc_usage_t *usage)
+bool adm_proc_current_usage(const char *root, pid_t pid, adm_usec_t seen, adm_proc_usage_t *usage)
 {
     (void)root;
     (void)pid;

@@ -25,8 +25,8 @@ static void check_server(const law_fleet_server_t *server)
     for (c = server->name; *c; c++) {
         MUST(*c > ' ' && *c <= '~');
     }
-    MUST(is_count(server->granted) && is_count(server->target)
-         && is_count(server->wanted) && is_count(server->silent_msec));
+    MUST(is_count(server->granted) && is_count(server->target) && is_count(server->wanted)
+         && is_count(server->silent_msec));
 }
 
 static void check_sync(const redisReply *from)
@@ -46,8 +46,8 @@ static void check_sync(const redisReply *from)
     if (reply.status == LAW_FLEET_OK) {
         MUST(reply.target <= reply.granted && is_count(reply.granted));
         MUST(reply.gen >= 0 && reply.learning_msec >= 0);
-        MUST(is_count(reply.limit) && is_count(reply.servers)
-             && is_count(reply.reserved) && is_count(reply.wanted));
+        MUST(is_count(reply.limit) && is_count(reply.servers) && is_count(reply.reserved)
+             && is_count(reply.wanted));
     }
 }
 
@@ -67,8 +67,7 @@ static void check_run(const redisReply *from)
     char run[41];
 
     if (redis_words_read_run(from, run, sizeof(run)) == NULL) {
-        MUST(strlen(run) >= 8
-             && strspn(run, "0123456789abcdef") == strlen(run));
+        MUST(strlen(run) >= 8 && strspn(run, "0123456789abcdef") == strlen(run));
     }
 }
 
@@ -79,8 +78,7 @@ static void check_push(const char *text)
 
     if (redis_words_read_push(text, RUN, &length, &push)) {
         MUST(length > 0 && length < strlen(text) && text[length - 1] == '}');
-        MUST(push.target <= push.granted && is_count(push.granted)
-             && push.gen >= 0);
+        MUST(push.target <= push.granted && is_count(push.granted) && push.gen >= 0);
     }
 }
 
@@ -123,8 +121,7 @@ void fuzz_redis(const uint8_t *data, size_t size)
     create_array = functions.createArray;
     functions.createArray = create_small_array;
     reader->fn = &functions;
-    MUST(size == 0
-         || redisReaderFeed(reader, (const char *)data, size) == REDIS_OK);
+    MUST(size == 0 || redisReaderFeed(reader, (const char *)data, size) == REDIS_OK);
     for (n = 0; n < MOST_REPLIES; n++) {
         if (redisReaderGetReply(reader, &reply) != REDIS_OK || !reply) {
             break;

@@ -26,8 +26,8 @@ static void limit_time(int seconds)
     setitimer(ITIMER_PROF, &timer, NULL);
 }
 
-static void tell(const char *name, const char *file,
-                 void (*target)(const uint8_t *, size_t), apr_pool_t *pool)
+static void tell(const char *name, const char *file, void (*target)(const uint8_t *, size_t),
+                 apr_pool_t *pool)
 {
     apr_file_t *in;
     apr_finfo_t info;
@@ -39,9 +39,7 @@ static void tell(const char *name, const char *file,
     size = (apr_size_t)info.size;
     /* Exactly as large, so that a sanitizer sees a read behind it. */
     data = malloc(size ? size : 1);
-    MUST(data
-         && (size == 0
-             || apr_file_read_full(in, data, size, NULL) == APR_SUCCESS));
+    MUST(data && (size == 0 || apr_file_read_full(in, data, size, NULL) == APR_SUCCESS));
     apr_file_close(in);
 
     limit_time(LONGEST_STORY_SEC);
@@ -62,13 +60,11 @@ static void tell_all(const char *name, void (*target)(const uint8_t *, size_t))
     int before = told;
 
     apr_pool_create(&pool, NULL);
-    folder = apr_pstrcat(pool, source ? source : ".", "/t/fuzz/corpus/", name,
-                         NULL);
+    folder = apr_pstrcat(pool, source ? source : ".", "/t/fuzz/corpus/", name, NULL);
     MUST(apr_dir_open(&dir, folder, pool) == APR_SUCCESS);
     while (apr_dir_read(&entry, APR_FINFO_NAME, dir) == APR_SUCCESS) {
         if (entry.name[0] != '.') {
-            tell(name, apr_pstrcat(pool, folder, "/", entry.name, NULL), target,
-                 pool);
+            tell(name, apr_pstrcat(pool, folder, "/", entry.name, NULL), target, pool);
         }
     }
     MUST(told > before);

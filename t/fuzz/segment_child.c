@@ -29,8 +29,7 @@ static void begin_story(story_t *story)
     adm_segment_configure(segment, "b", 1, 0, &story->zones[1]);
     adm_segment_use_flows(segment, story->zones[0], true);
     adm_segment_end_load(segment, 16, 0);
-    MUST(adm_child_register(&story->child, segment, 1, story->world.pool)
-         == APR_SUCCESS);
+    MUST(adm_child_register(&story->child, segment, 1, story->world.pool) == APR_SUCCESS);
 }
 
 /* As a new child in this one's place. */
@@ -38,8 +37,7 @@ static void register_again(story_t *story)
 {
     adm_child_t *child;
 
-    if (adm_child_register(&child, story->world.segment, 1, story->world.pool)
-        == APR_SUCCESS) {
+    if (adm_child_register(&child, story->world.segment, 1, story->world.pool) == APR_SUCCESS) {
         story->child = child;
         memset(story->tickets, 0, sizeof(story->tickets));
     }
@@ -54,8 +52,7 @@ static void enter(story_t *story, adm_ticket_t *ticket, input_t *input)
         return;
     }
     *ticket = (adm_ticket_t){ 0 };
-    entry = (adm_entry_t){ .wait = n & 2 ? n & 8 ? ADM_WAIT_BLOCKED
-                                                 : ADM_WAIT_PARKED
+    entry = (adm_entry_t){ .wait = n & 2 ? n & 8 ? ADM_WAIT_BLOCKED : ADM_WAIT_PARKED
                                          : ADM_WAIT_NEVER,
                            .worker = n & 4    ? ADM_WORKER_ONE
                                      : n & 32 ? ADM_WORKER_DENIED
@@ -68,13 +65,11 @@ static void enter(story_t *story, adm_ticket_t *ticket, input_t *input)
                            .priority = n % ADM_PRIORITIES,
                            .target_usec = n % 7,
                            .dry_run = (n & 16) != 0 };
-    adm_ticket_enter(story->child, story->zones[n % 2], &entry, adm_now(),
-                     ticket);
+    adm_ticket_enter(story->child, story->zones[n % 2], &entry, adm_now(), ticket);
 }
 
 /* What only a request can do that has a ticket. */
-static const adm_outcome_t left_as[] = { ADM_TIMEOUT, ADM_RESERVE, ADM_GONE,
-                                         ADM_STOPPED };
+static const adm_outcome_t left_as[] = { ADM_TIMEOUT, ADM_RESERVE, ADM_GONE, ADM_STOPPED };
 
 static void go_on(adm_ticket_t *ticket, input_t *input)
 {
@@ -136,8 +131,7 @@ static void look(story_t *story, input_t *input)
     adm_view_has_waiters(segment);
     adm_child_note_room(story->child, take_byte(input) % 2);
     adm_lease_check(story->child, zone, adm_now() + ADM_USEC_PER_SEC);
-    adm_zone_may_log(segment, zone, take_byte(input) % ADM_OUTCOMES, adm_now(),
-                     1);
+    adm_zone_may_log(segment, zone, take_byte(input) % ADM_OUTCOMES, adm_now(), 1);
 }
 
 static void recycle(story_t *story, input_t *input)
@@ -148,8 +142,7 @@ static void recycle(story_t *story, input_t *input)
     uint32_t quota = recycle_quota(segment, min, max);
 
     MUST(quota >= min && quota <= max);
-    recycle_take_turn(story->child, take_byte(input) % RECYCLE_TURNS_MAX + 1u,
-                      adm_now());
+    recycle_take_turn(story->child, take_byte(input) % RECYCLE_TURNS_MAX + 1u, adm_now());
     recycle_return_turn(story->child, adm_now());
     recycle_count(segment);
 }

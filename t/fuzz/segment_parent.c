@@ -18,14 +18,12 @@ static void configure(const world_t *world, input_t *input)
     name[5] = (char)('0' + take_byte(input) % 8);
     limit = take_word(input);
     queue_length = take_word(input);
-    rv = adm_segment_configure(world->segment, name, limit, queue_length,
-                               &zone);
+    rv = adm_segment_configure(world->segment, name, limit, queue_length, &zone);
     MUST(rv == APR_SUCCESS || rv == ADM_NO_ZONE);
     if (rv == APR_SUCCESS) {
         MUST(zone.idx >= 1 && zone.idx <= ZONES);
         /* Where a zone is depends on its name alone. */
-        MUST(adm_segment_configure(world->segment, name, limit, queue_length,
-                                   &again)
+        MUST(adm_segment_configure(world->segment, name, limit, queue_length, &again)
              == APR_SUCCESS);
         MUST(again.idx == zone.idx && again.incarnation == zone.incarnation);
     }
@@ -41,8 +39,8 @@ static pid_t choose_pid(const world_t *world, input_t *input)
 
 static void make_another(const world_t *world, input_t *input)
 {
-    adm_sizes_t sizes = { take_word(input) % 32, take_word(input) % 32,
-                          take_word(input) % 4096, 0 };
+    adm_sizes_t sizes = { take_word(input) % 32, take_word(input) % 32, take_word(input) % 4096,
+                          0 };
     adm_segment_t *another = NULL;
     apr_status_t rv = adm_segment_create(&another, &sizes, world->pool);
 
@@ -66,8 +64,7 @@ static void take_step(const world_t *world, input_t *input)
         configure(world, input);
         break;
     case 3:
-        adm_segment_end_load(segment, take_word(input),
-                             (adm_usec_t)take_word(input));
+        adm_segment_end_load(segment, take_word(input), (adm_usec_t)take_word(input));
         break;
     case 4:
         adm_child_ended(segment, choose_pid(world, input));

@@ -148,8 +148,8 @@ static void use(const story_t *fuzz, auto_saved_t kept)
     }
     MUST(kept.limit == 0 || kept.limit == limit);
     memset(&tune, 0, sizeof(tune));
-    law_tune_remember(&tune, kept.limit < rules.max ? kept.limit : rules.max,
-                      kept.need_kb, kept.largest_kb);
+    law_tune_remember(&tune, kept.limit < rules.max ? kept.limit : rules.max, kept.need_kb,
+                      kept.largest_kb);
     for (steps = 0; steps < 20; steps++) {
         sample.now_usec += LAW_TUNE_SAMPLE_USEC;
         limit = law_tune(&tune, &rules, &sample);

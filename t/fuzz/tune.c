@@ -58,9 +58,7 @@ static void take_sample(story_t *fuzz, input_t *input)
     sample->active = take_byte(input);
     sample->served = sample->ended = take_byte(input);
     sample->service_usec = (uint64_t)sample->served * take_byte(input) * 10000;
-    sample->service_square_ms2 = sample->served
-                                     ? sample->service_usec / sample->served
-                                     : 0;
+    sample->service_square_ms2 = sample->served ? sample->service_usec / sample->served : 0;
     sample->waited_permille = 4 * take_byte(input);
     sample->peak_largest_kb = take_byte(input) << 12;
     sample->peak_kb = (uint64_t)sample->ended * sample->peak_largest_kb;
@@ -191,8 +189,7 @@ void fuzz_tune(const uint8_t *data, size_t size)
             take_rules(&fuzz, &input);
             break;
         case 3:
-            law_tune_remember(&fuzz.tune, take_word(&input), take_word(&input),
-                              take_word(&input));
+            law_tune_remember(&fuzz.tune, take_word(&input), take_word(&input), take_word(&input));
             break;
         case 4:
             take_sample(&fuzz, &input);

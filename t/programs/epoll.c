@@ -30,8 +30,8 @@ int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event)
 {
     const char *path = getenv("EPOLL_FAILS");
 
-    if (operation == EPOLL_CTL_ADD && event->data.u64 == 0
-        && (event->events & EPOLLOUT) && path && access(path, F_OK) == 0) {
+    if (operation == EPOLL_CTL_ADD && event->data.u64 == 0 && (event->events & EPOLLOUT) && path
+        && access(path, F_OK) == 0) {
         leave_note(path);
         errno = ENOSPC;
         return -1;

@@ -54,10 +54,8 @@ static const char *option(const char *name, char *buf, size_t size)
     while (at && *at) {
         size_t len = strcspn(at, "&");
 
-        if (len > name_len && !strncmp(at, name, name_len)
-            && at[name_len] == '=') {
-            snprintf(buf, size, "%.*s", (int)(len - name_len - 1),
-                     at + name_len + 1);
+        if (len > name_len && !strncmp(at, name, name_len) && at[name_len] == '=') {
+            snprintf(buf, size, "%.*s", (int)(len - name_len - 1), at + name_len + 1);
             return buf;
         }
         at += len + (at[len] == '&');

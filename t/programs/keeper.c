@@ -88,7 +88,5 @@ int main(int argc, char **argv)
             close(fd);
         }
     }
-    return is_orphan && argv[2][0] != '\0'
-               ? execlp("rm", "rm", "-rf", "--", argv[2], NULL)
-               : 0;
+    return is_orphan && argv[2][0] != '\0' ? execlp("rm", "rm", "-rf", "--", argv[2], NULL) : 0;
 }

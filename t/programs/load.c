@@ -108,9 +108,8 @@ static int64_t now(void)
 
 static void say(const client_t *client, int status)
 {
-    printf("%lld %lld %d %d %u\n", (long long)client->due,
-           (long long)(now() - client->due), status == 200, status,
-           run.connections);
+    printf("%lld %lld %d %d %u\n", (long long)client->due, (long long)(now() - client->due),
+           status == 200, status, run.connections);
 }
 
 static void disconnect(client_t *client)
@@ -177,25 +176,20 @@ static void connect_client(client_t *client)
     run.connections++;
     run.connects_left--;
     client->asked_here = 0;
-    client->socket = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                            0);
+    client->socket = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (client->socket < 0) {
         die("socket");
     }
     if (run.quit_ms && drand48() < 0.5) {
-        setsockopt(client->socket, SOL_SOCKET, SO_LINGER, &reset,
-                   sizeof(reset));
+        setsockopt(client->socket, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     }
     if (run.addresses) {
-        from.sin_addr.s_addr = htonl(
-            FIRST_ADDRESS + run.connections % (unsigned)run.addresses);
+        from.sin_addr.s_addr = htonl(FIRST_ADDRESS + run.connections % (unsigned)run.addresses);
         if (bind(client->socket, (struct sockaddr *)&from, sizeof(from)) != 0) {
             die("bind");
         }
     }
-    if ((connect(client->socket, (struct sockaddr *)&run.address,
-                 sizeof(run.address))
-             != 0
+    if ((connect(client->socket, (struct sockaddr *)&run.address, sizeof(run.address)) != 0
          && errno != EINPROGRESS)
         || epoll_ctl(run.epoll, EPOLL_CTL_ADD, client->socket, &event) != 0) {
         finish(client, NOT_LET_IN);
@@ -206,8 +200,7 @@ static void connect_client(client_t *client)
 static void write_request(client_t *client)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = client };
-    const char *request =
-        run.requests[run.paths > 1 ? lrand48() % run.paths : 0];
+    const char *request = run.requests[run.paths > 1 ? lrand48() % run.paths : 0];
     ssize_t size = (ssize_t)strlen(request);
 
     client->asked_here++;
@@ -245,15 +238,13 @@ static void be_hung_up_on(client_t *client, int is_reset)
 {
     const answer_t *answer = &client->answer;
 
-    if (client->is_asking && client->asked_here > 1
-        && !answer_has_begun(answer)) {
+    if (client->is_asking && client->asked_here > 1 && !answer_has_begun(answer)) {
         disconnect(client);
         connect_client(client);
         return;
     }
-    finish(client, is_reset || (run.kept && answer_is_cut(answer))
-                       ? NO_ANSWER
-                       : answer_status(answer));
+    finish(client,
+           is_reset || (run.kept && answer_is_cut(answer)) ? NO_ANSWER : answer_status(answer));
 }
 
 static void read_answer(client_t *client)
@@ -280,8 +271,7 @@ static void let_them_leave(int64_t latest)
     for (n = 0; n < run.number; n++) {
         client_t *client = &run.clients[n];
 
-        if (client->is_asking && !client->has_left
-            && client->leaves <= latest) {
+        if (client->is_asking && !client->has_left && client->leaves <= latest) {
             leave(client);
         }
     }
@@ -355,9 +345,7 @@ static void ask_all_the_time(int64_t end)
         for (n = run.idle_count = 0; n < idle; n++) {
             client_t *client = run.idle[n];
 
-            if (run.left > 0
-                && (client->socket >= 0 || !run.kept
-                    || run.connects_left > 0)) {
+            if (run.left > 0 && (client->socket >= 0 || !run.kept || run.connects_left > 0)) {
                 ask(client, time);
             }
             else {
@@ -373,8 +361,7 @@ static void wait_for_the_rest(void)
     int64_t deadline = now() + PATIENCE_USEC;
     int n;
 
-    while (is_told != SIGINT && run.idle_count < run.number
-           && now() < deadline) {
+    while (is_told != SIGINT && run.idle_count < run.number && now() < deadline) {
         handle_events(10);
     }
     for (n = 0; n < run.number && is_told != SIGINT; n++) {
@@ -427,8 +414,7 @@ static void add_path(const char *path)
     char *request = run.requests[run.paths++];
 
     if (run.paths > MAX_PATHS
-        || snprintf(request, MAX_REQUEST,
-                    "GET %s HTTP/1.1\r\nHost: test.example\r\n%s\r\n", path,
+        || snprintf(request, MAX_REQUEST, "GET %s HTTP/1.1\r\nHost: test.example\r\n%s\r\n", path,
                     run.kept ? "" : "Connection: close\r\n")
                >= MAX_REQUEST) {
         fprintf(stderr, "load: too many paths, or too long\n");
@@ -454,9 +440,7 @@ static void read_option(int option)
 
     for (n = 0; n < sizeof(options) / sizeof(options[0]); n++) {
         if (options[n].name == option) {
-            *options[n].to = optarg ? number_between(optarg, options[n].min,
-                                                     options[n].max)
-                                    : 1;
+            *options[n].to = optarg ? number_between(optarg, options[n].min, options[n].max) : 1;
             return;
         }
     }
@@ -475,8 +459,7 @@ int main(int argc, char **argv)
         read_option(option);
     }
     if (argc - optind < 5) {
-        fputs("usage: load [OPTION...] PORT RATE CLIENTS SECONDS PATH...\n",
-              stderr);
+        fputs("usage: load [OPTION...] PORT RATE CLIENTS SECONDS PATH...\n", stderr);
         return 2;
     }
     signal(SIGTERM, on_signal);
@@ -487,8 +470,7 @@ int main(int argc, char **argv)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     argv += optind;
     rate = number_between(argv[1], 0, MAX_RATE);
-    set_up(number_between(argv[0], 1, 65535),
-           number_between(argv[2], 1, MAX_CLIENTS));
+    set_up(number_between(argv[0], 1, 65535), number_between(argv[2], 1, MAX_CLIENTS));
     end = now() + (int64_t)number_between(argv[3], 1, MAX_SECONDS) * 1000000;
     for (argv += 4; *argv; argv++) {
         add_path(*argv);

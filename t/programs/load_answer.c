@@ -38,9 +38,7 @@ static void read_head(answer_t *answer)
     const char *length = strcasestr(answer->head, LENGTH);
     int status = answer_status(answer);
 
-    answer->is_chunked = strcasestr(answer->head,
-                                    "\r\nTransfer-Encoding: chunked")
-                         != NULL;
+    answer->is_chunked = strcasestr(answer->head, "\r\nTransfer-Encoding: chunked") != NULL;
     if (answer->is_chunked || status == 204 || status == 304) {
         answer->body_left = 0;
     }
@@ -110,9 +108,7 @@ int answer_take(answer_t *answer, const char *text, size_t size)
         return take_chunks(answer, text, size);
     }
     if (answer->body_left > 0) {
-        answer->body_left -= (int64_t)size < answer->body_left
-                                 ? (int64_t)size
-                                 : answer->body_left;
+        answer->body_left -= (int64_t)size < answer->body_left ? (int64_t)size : answer->body_left;
     }
     return answer->body_left == 0;
 }

@@ -9,8 +9,7 @@
 
 #define KEY_OF_0_1 "mod_admission.segment.16809828"
 
-static int on_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                          apr_pool_t *ptemp, server_rec *s)
+static int on_post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
     (void)pconf;
     (void)plog;
@@ -28,6 +27,5 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_post_config(on_post_config, NULL, NULL, APR_HOOK_REALLY_FIRST);
 }
 
-AP_DECLARE_MODULE(before) = {
-    STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL, register_hooks, 0
-};
+AP_DECLARE_MODULE(before) = { STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL,
+                              register_hooks,          0 };

@@ -29,14 +29,13 @@ static int break_off(request_rec *r)
     for (i = 0; i < LINES; i++) {
         ap_rprintf(r, "%09d\n", i);
     }
-    APR_BRIGADE_INSERT_TAIL(bb, ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL,
-                                                       r->pool, alloc));
+    APR_BRIGADE_INSERT_TAIL(bb, ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool, alloc));
     ap_pass_brigade(r->output_filters, bb);
     return DECLINED;
 }
 
-static apr_status_t fail_to_read(apr_bucket *b, const char **data,
-                                 apr_size_t *length, apr_read_type_e block)
+static apr_status_t fail_to_read(apr_bucket *b, const char **data, apr_size_t *length,
+                                 apr_read_type_e block)
 {
     (void)b;
     (void)data;
@@ -71,8 +70,8 @@ static int answer_unread(request_rec *r)
     APR_BRIGADE_INSERT_TAIL(bb, b);
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(alloc));
     return ap_pass_brigade(r->output_filters, bb) == APR_SUCCESS ? OK
-           : r->args ? HTTP_INTERNAL_SERVER_ERROR
-                     : OK;
+           : r->args                                             ? HTTP_INTERNAL_SERVER_ERROR
+                                                                 : OK;
 }
 
 static int flush_at_end(request_rec *r)
@@ -83,9 +82,7 @@ static int flush_at_end(request_rec *r)
     apr_brigade_puts(bb, NULL, NULL, "ten bytes\n");
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(alloc));
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(alloc));
-    return ap_pass_brigade(r->output_filters, bb) == APR_SUCCESS
-               ? OK
-               : HTTP_INTERNAL_SERVER_ERROR;
+    return ap_pass_brigade(r->output_filters, bb) == APR_SUCCESS ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
 
 static apr_status_t refuse_once(ap_filter_t *f, apr_bucket_brigade *bb)

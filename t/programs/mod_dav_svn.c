@@ -21,6 +21,5 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_handler(serve, NULL, NULL, APR_HOOK_LAST);
 }
 
-AP_DECLARE_MODULE(dav_svn) = {
-    STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL, register_hooks, 0
-};
+AP_DECLARE_MODULE(dav_svn) = { STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL,
+                               register_hooks,          0 };

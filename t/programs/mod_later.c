@@ -46,9 +46,8 @@ static int suspend(request_rec *r)
     }
     ap_set_content_type(r, "text/plain");
     r->connection->keepalive = AP_CONN_CLOSE;
-    return pthread_create(&thread, NULL, answer_later, r) == 0
-               ? SUSPENDED
-               : HTTP_INTERNAL_SERVER_ERROR;
+    return pthread_create(&thread, NULL, answer_later, r) == 0 ? SUSPENDED
+                                                               : HTTP_INTERNAL_SERVER_ERROR;
 }
 
 static void register_hooks(apr_pool_t *p)

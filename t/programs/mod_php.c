@@ -7,8 +7,7 @@
 
 static int run_page(request_rec *r)
 {
-    if (strcmp(r->handler, "text/html") != 0
-        || !(r->finfo.protection & APR_FPROT_UEXECUTE)) {
+    if (strcmp(r->handler, "text/html") != 0 || !(r->finfo.protection & APR_FPROT_UEXECUTE)) {
         return DECLINED;
     }
     ap_set_content_type(r, "text/plain");
@@ -22,6 +21,5 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_handler(run_page, NULL, NULL, APR_HOOK_MIDDLE);
 }
 
-module AP_MODULE_DECLARE_DATA php_module = {
-    STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL, register_hooks
-};
+module AP_MODULE_DECLARE_DATA php_module = { STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL,
+                                             register_hooks };

@@ -20,8 +20,7 @@ typedef int remove_t(void *pollset, const void *descriptor);
 typedef unsigned read_t(volatile unsigned *number);
 typedef void *make_t(void *pool);
 
-typedef int poll_t(void *pollset, long long timeout_usec, int *count,
-                   const void **descriptors);
+typedef int poll_t(void *pollset, long long timeout_usec, int *count, const void **descriptors);
 
 typedef int wait_t(void *condition, void *mutex);
 typedef int mutex_t(void *mutex);
@@ -142,8 +141,7 @@ unsigned apr_atomic_read32(volatile unsigned *number)
 }
 
 /* It is about to look at its sockets. */
-int apr_pollset_poll(void *pollset, long long timeout_usec, int *count,
-                     const void **descriptors)
+int apr_pollset_poll(void *pollset, long long timeout_usec, int *count, const void **descriptors)
 {
     static poll_t *next;
 

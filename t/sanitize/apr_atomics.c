@@ -9,45 +9,42 @@
 
 #define ORDER __ATOMIC_SEQ_CST
 
-#define ATOMICS(bits)                                                          \
-    apr_uint##bits##_t apr_atomic_read##bits(volatile apr_uint##bits##_t *mem) \
-    {                                                                          \
-        return __atomic_load_n(mem, ORDER);                                    \
-    }                                                                          \
-    void apr_atomic_set##bits(volatile apr_uint##bits##_t *mem,                \
-                              apr_uint##bits##_t value)                        \
-    {                                                                          \
-        __atomic_store_n(mem, value, ORDER);                                   \
-    }                                                                          \
-    apr_uint##bits##_t apr_atomic_add##bits(volatile apr_uint##bits##_t *mem,  \
-                                            apr_uint##bits##_t value)          \
-    {                                                                          \
-        return __atomic_fetch_add(mem, value, ORDER);                          \
-    }                                                                          \
-    void apr_atomic_sub##bits(volatile apr_uint##bits##_t *mem,                \
-                              apr_uint##bits##_t value)                        \
-    {                                                                          \
-        __atomic_fetch_sub(mem, value, ORDER);                                 \
-    }                                                                          \
-    apr_uint##bits##_t apr_atomic_inc##bits(volatile apr_uint##bits##_t *mem)  \
-    {                                                                          \
-        return __atomic_fetch_add(mem, 1, ORDER);                              \
-    }                                                                          \
-    int apr_atomic_dec##bits(volatile apr_uint##bits##_t *mem)                 \
-    {                                                                          \
-        return __atomic_sub_fetch(mem, 1, ORDER) != 0;                         \
-    }                                                                          \
-    apr_uint##bits##_t apr_atomic_cas##bits(volatile apr_uint##bits##_t *mem,  \
-                                            apr_uint##bits##_t with,           \
-                                            apr_uint##bits##_t expected)       \
-    {                                                                          \
-        __atomic_compare_exchange_n(mem, &expected, with, 0, ORDER, ORDER);    \
-        return expected;                                                       \
-    }                                                                          \
-    apr_uint##bits##_t apr_atomic_xchg##bits(volatile apr_uint##bits##_t *mem, \
-                                             apr_uint##bits##_t value)         \
-    {                                                                          \
-        return __atomic_exchange_n(mem, value, ORDER);                         \
+#define ATOMICS(bits)                                                                             \
+    apr_uint##bits##_t apr_atomic_read##bits(volatile apr_uint##bits##_t *mem)                    \
+    {                                                                                             \
+        return __atomic_load_n(mem, ORDER);                                                       \
+    }                                                                                             \
+    void apr_atomic_set##bits(volatile apr_uint##bits##_t *mem, apr_uint##bits##_t value)         \
+    {                                                                                             \
+        __atomic_store_n(mem, value, ORDER);                                                      \
+    }                                                                                             \
+    apr_uint##bits##_t apr_atomic_add##bits(volatile apr_uint##bits##_t *mem,                     \
+                                            apr_uint##bits##_t value)                             \
+    {                                                                                             \
+        return __atomic_fetch_add(mem, value, ORDER);                                             \
+    }                                                                                             \
+    void apr_atomic_sub##bits(volatile apr_uint##bits##_t *mem, apr_uint##bits##_t value)         \
+    {                                                                                             \
+        __atomic_fetch_sub(mem, value, ORDER);                                                    \
+    }                                                                                             \
+    apr_uint##bits##_t apr_atomic_inc##bits(volatile apr_uint##bits##_t *mem)                     \
+    {                                                                                             \
+        return __atomic_fetch_add(mem, 1, ORDER);                                                 \
+    }                                                                                             \
+    int apr_atomic_dec##bits(volatile apr_uint##bits##_t *mem)                                    \
+    {                                                                                             \
+        return __atomic_sub_fetch(mem, 1, ORDER) != 0;                                            \
+    }                                                                                             \
+    apr_uint##bits##_t apr_atomic_cas##bits(volatile apr_uint##bits##_t *mem,                     \
+                                            apr_uint##bits##_t with, apr_uint##bits##_t expected) \
+    {                                                                                             \
+        __atomic_compare_exchange_n(mem, &expected, with, 0, ORDER, ORDER);                       \
+        return expected;                                                                          \
+    }                                                                                             \
+    apr_uint##bits##_t apr_atomic_xchg##bits(volatile apr_uint##bits##_t *mem,                    \
+                                             apr_uint##bits##_t value)                            \
+    {                                                                                             \
+        return __atomic_exchange_n(mem, value, ORDER);                                            \
     }
 
 ATOMICS(32)

@@ -19,8 +19,7 @@ static void abort_if_ours(void)
     Dl_info info;
 
     for (n = 0; n < count; n++) {
-        if (dladdr(frames[n], &info) && info.dli_fname
-            && !strstr(info.dli_fname, "libapr-1.")) {
+        if (dladdr(frames[n], &info) && info.dli_fname && !strstr(info.dli_fname, "libapr-1.")) {
             break;
         }
     }
