@@ -1,34 +1,46 @@
-# A hard restart and a stop with a full line: quick, and nothing is left over.
-# (httpd warns about children that are slow to stop, which fails the test.)
+# A hard restart and a stop with a full queue, blocked or a hundred parked: quick, and
+# nothing is left over. (httpd warns about children that are slow to stop, which fails
+# the test.)
 
 use AdmissionTest;
+use AdmissionTest::Parking;
+
+my $zone = '/cgi-bin/';
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf =>
-        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'));
+    my $parks = $combo->{mpm} eq 'event' && Admission::Parking::can_park();
+    my $waiters = $parks ? 100 : 5;
+    my $conf = location($zone, 'MaxConcurrent 1', "AdmissionQueue $waiters");
+    my $httpd = $parks ? start_parking_httpd(combo => $combo, conf => $conf)
+                       : start_httpd(combo => $combo, conf => $conf);
+    # The worker of the one that runs ends no earlier than its program.
     my $fill = sub {
         my ($name) = @_;
         my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&early=1&until=$name");
+        # Else the end of mod_cgid's daemon could come before that of its start.
         wait_for { $clients[0]->has_begun } 'one runs';
-        push @clients, map { $httpd->ask("/cgi-bin/heavy?id=waiter&ms=60000") } 1 .. 5;
-        $httpd->zone_becomes('/cgi-bin/', 'five wait', Queued => 5);
+        push @clients, map { $httpd->ask('/cgi-bin/heavy?id=waiter&ms=60000') } 1 .. $waiters;
+        $httpd->zone_becomes($zone, '... the others wait', Active => 1, Queued => $waiters);
+        server_becomes($httpd, $parks ? '... parked' : '... blocked',
+                       AdmissionParked => $parks ? $waiters : 0, AdmissionBlocked => $parks ? 0 : $waiters);
         return @clients;
     };
+    my $let_go = sub {
+        is_deeply [ grep { $_->{status} == -1 } answers(@_) ], [], 'all clients have been let go';
+    };
 
-    my @cut_off = $fill->('restarted');
-    $httpd->open_gate_soon('restarted');
+    my @cut_off = $fill->('restart');
+    $httpd->open_gate_soon('restart');
     $httpd->restart;
-    $httpd->zone_becomes('/cgi-bin/',
-                         'after a restart no request runs or waits',
-                         Active => 0, Queued => 0);
-    is scalar(answers(@cut_off)), 6, 'all clients have been let go';
-    is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'the next request runs';
+    $httpd->zone_becomes($zone, 'after a restart no request runs or waits', Active => 0, Queued => 0);
+    server_becomes($httpd, '... parked or blocked', AdmissionParked => 0, AdmissionBlocked => 0);
+    $let_go->(@cut_off);
+    is $httpd->get('/cgi-bin/heavy?id=next')->{status}, 200, 'the next request runs';
 
-    @cut_off = $fill->('stopped');
-    $httpd->open_gate_soon('stopped');
+    @cut_off = $fill->('stop');
+    $httpd->open_gate_soon('stop');
     $httpd->stop;
-    answers(@cut_off);
-    is_deeply [ grep { /waiter/ } $httpd->record ], [],
-        'no program was started for waiting requests';
+    $let_go->(@cut_off);
+    is_deeply [ grep { /^start waiter/ } $httpd->record ], [], 'no program was started for waiting requests';
 });
