@@ -1,12 +1,13 @@
-# A waiting client that goes away leaves the line; its program never starts.
+# The queue is served in order of arrival, over all children. A waiting client that goes
+# away leaves it; its program never starts.
 
 use AdmissionTest;
 use Time::HiRes qw(time);
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, tls => 1, conf =>
-        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
+    my $httpd = start_httpd(combo => $combo, tls => 1, workers => 40, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'));
 
     my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
@@ -44,16 +45,20 @@ for_each_combo(sub {
     $leave_line->('dies over TLS', sub { start_program(qw(curl -sk --max-time 30), $tls_url) },
                   sub { kill KILL => $_[0]; waitpid $_[0], 0 });
 
-    my $last = $httpd->ask('/cgi-bin/heavy?id=last');
-    $httpd->zone_becomes('/cgi-bin/', 'another request waits behind it', Queued => 2);
+    my @later;
+    for my $n (1 .. 8) {
+        push @later, $httpd->ask("/cgi-bin/heavy?id=$n&ms=5");
+        $httpd->zone_becomes('/cgi-bin/', "number $n waits behind it", Queued => 1 + $n, Active => 1);
+    }
+    is_deeply [ $httpd->record ], ['start hold'], 'no request has overtaken';
     $httpd->open_gate('go');
-    is_deeply statuses(answers($hold, $first, $last)), { 200 => 3 },
+    is_deeply statuses(answers($hold, $first, @later)), { 200 => 10 },
         'clients that stayed get their response';
     is_in_order $httpd, '/cgi-bin/', [ $httpd->record ],
-        [ map { ("start $_", "end $_") } qw(hold first last) ],
-        'in order of arrival; no program ran for clients that left';
-    $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0,
-                         Queued => 0, Admitted => 3);
+        [ map { ("start $_", "end $_") } 'hold', 'first', 1 .. 8 ],
+        'one after the other, in order of arrival; no program ran for clients that left';
+    $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0, QueuedMax => 9,
+                         Admitted => 10, AdmittedAfterWait => 9);
     wait_for { $gone == grep { /id=gone\b.* status=gone / } $httpd->access_log }
         'the access log has gone';
     $httpd->stop;

@@ -7,7 +7,7 @@ my ($limit, $zone) = (4, '/cgi-bin/');
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<"CONF");
+    my $httpd = start_httpd(combo => $combo, workers => 40, places => 8, conf => <<"CONF");
 LogLevel admission:trace1
 <Location $zone>
     MaxConcurrent $limit

@@ -1,16 +1,6 @@
-# server-status: every fact in ?auto, one row a zone in the page.
+# server-status: ?auto, and one row a zone in the page. 505 has that all facts are there.
 
 use AdmissionTest;
-
-my @server_fields = qw(
-    AdmissionZones AdmissionReserve AdmissionReserveFree AdmissionBlocked
-    AdmissionParked AdmissionChildrenRecycled
-);
-my @zone_fields = qw(
-    Name Limit LimitConfigured Mode Overridden Active Queued QueueLength QueueTimeoutMs QueuedMax OldestWaitMs
-    Admitted AdmittedAfterWait Exempt RejectedFull RejectedTimeout
-    RejectedReserve RejectedLate RejectedShare RejectedDrain RejectedFleet FleetState FleetShare Gone Reclaimed GrantsPassedOn WaitMeanMs WaitMaxMs ServiceMeanMs DryRun DryQueued DryWaitMeanMs
-);
 
 for_each_combo(sub {
     my ($combo) = @_;
@@ -30,14 +20,11 @@ CONF
     my $status = $httpd->status;
     is $status->{AdmissionZones}, 2, 'two zones';
     is $status->{AdmissionReserve}, 6, 'the reserve as configured';
-    my @missing = grep { ($status->{$_} // '') !~ /^\d+$/ } @server_fields;
-    is_deeply \@missing, [], 'every fact of the server is there, as a number';
+    is_deeply [ grep { /^Admission/ && $status->{$_} !~ /^\d+$/ } keys %$status ], ['AdmissionEngineState'],
+        'what is of the server is whole numbers';
     for my $zone (values %{ $status->{zone} }) {
-        is_deeply [ grep { !defined $zone->{$_} } @zone_fields ], [],
-            "zone $zone->{Name} has every fact";
-        my @odd = grep { $zone->{$_} !~ /^\d+$/ } keys %$zone;
-        is_deeply [ sort @odd ], [qw(FleetState LimitMode LimitReason Mode Name)],
-            'as whole numbers';
+        is_deeply [ sort grep { $zone->{$_} !~ /^\d+$/ } keys %$zone ],
+            [qw(FleetState LimitMode LimitReason Mode Name)], "... and of the zone $zone->{Name}";
     }
 
     for my $query ('?auto&zone=%3Cb%3E%26amp', '?zone=%3cb%3e%26amp&auto') {
