@@ -32,6 +32,8 @@ typedef struct best_t {
     windows_t rate;
 } best_t;
 
+static windows_t rates[sizeof(grid) / sizeof(*grid)]; /* of the fixed limits */
+
 static int windows_of(const scenario_t *scenario)
 {
     return scenario->windows[1].until ? 2 : 1;
@@ -71,7 +73,7 @@ static void find_best(const scenario_t *scenario, best_t *any, best_t *calm)
     memset(calm, 0, sizeof(*calm));
     for (i = 0; i < sizeof(grid) / sizeof(*grid); i++) {
         scenario_run_fixed(scenario, 1, grid[i], &result);
-        rate = look(scenario, &result, world_rate);
+        rate = rates[i] = look(scenario, &result, world_rate);
         thrash = look(scenario, &result, world_thrash);
         for (w = 0; w < windows_of(scenario); w++) {
             note_best(any, w, grid[i], rate.number[w]);
@@ -80,6 +82,25 @@ static void find_best(const scenario_t *scenario, best_t *any, best_t *calm)
             }
         }
     }
+}
+
+/* @return how many times higher @a limits are than the least fixed limit that serves
+ * 0.97 of @a rate. */
+static windows_t over_least(const scenario_t *scenario, const windows_t *rate,
+                            const windows_t *limits)
+{
+    windows_t times = { { 0 } };
+    size_t i;
+    int w;
+
+    for (w = 0; w < windows_of(scenario); w++) {
+        for (i = 0; i + 1 < sizeof(grid) / sizeof(*grid)
+                    && rates[i].number[w] < 0.97 * rate->number[w];
+             i++) {
+        }
+        times.number[w] = limits->number[w] / grid[i];
+    }
+    return times;
 }
 
 /* Worst seed: its rate divided by the rate of a fixed limit with the same seed. */
@@ -189,7 +210,8 @@ static void print_other(const scenario_t *scenario, const best_t *calm)
 static void print_row(const scenario_t *scenario, uint32_t off)
 {
     static world_result_t result;
-    windows_t rate, limit, limits = { { 0 } }, over_any, over_calm;
+    windows_t rate, mean = { { 0 } }, limit, limits = { { 0 } }, times;
+    windows_t over_any, over_calm;
     best_t any, calm;
     double thrash = 0;
     int seed, w, slowest = 0, changes = 0, after;
@@ -203,6 +225,7 @@ static void print_row(const scenario_t *scenario, uint32_t off)
         lower(scenario, seed, &rate, &calm, &over_calm);
         for (w = 0; w < windows_of(scenario); w++) {
             limits.number[w] += limit.number[w] / SEEDS;
+            mean.number[w] += rate.number[w] / SEEDS;
         }
         thrash = result.thrash > thrash ? result.thrash : thrash;
         changes = result.changes > changes ? result.changes : changes;
@@ -215,7 +238,9 @@ static void print_row(const scenario_t *scenario, uint32_t off)
     printf("| %s | %s", scenario->name, scenario->what);
     print_windows(scenario, "%.0f", &any.limit);
     print_windows(scenario, "%.0f", &calm.limit);
+    times = over_least(scenario, &mean, &limits);
     print_windows(scenario, "%.1f", &limits);
+    print_windows(scenario, "%.2f", &times);
     print_windows(scenario, "%.2f", &over_any);
     print_windows(scenario, "%.2f", &over_calm);
     if (slowest < 0) {
@@ -293,11 +318,12 @@ int main(int argc, char **argv)
     for (i = 2; i < argc; i++) {
         off |= strtoul(argv[i], NULL, 0);
     }
-    printf("| scenario | load | best fixed | best without thrash | auto "
-           "| over best | over best without thrash | s to 95 %% | thrash, s "
-           "| changes | Gradient2 over best without thrash "
-           "| its thrash, s |\n"
-           "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    printf(
+        "| scenario | load | best fixed | best without thrash | auto "
+        "| over least | over best | over best without thrash | s to 95 %% | thrash, s "
+        "| changes | Gradient2 over best without thrash "
+        "| its thrash, s |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (scenario = scenarios; scenario->name; scenario++) {
         if (argc < 2 || strcmp(argv[1], scenario->name) == 0
             || strcmp(argv[1], "all") == 0) {

@@ -331,7 +331,7 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
 
 static void note_estimate(law_tune_search_t *search, double now)
 {
-    static const law_tune_need_t need = { 20, 0.004 };
+    static const law_tune_need_t need = { 20, 0.004, 1.5 };
     law_tune_yield_t yield;
 
     if (!law_tune_epoch_is_over(&search->epoch, 1, &need)) {

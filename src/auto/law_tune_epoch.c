@@ -10,8 +10,6 @@
 #define MOST_SEC_FOR_FEW 20
 /* Enough requests: an error of 5 % at a variation of 100 %. */
 #define MOST_SERVED 400
-/* All running programs must have been replaced at least once. */
-#define ROUNDS 1.5
 
 void law_tune_epoch_begin(law_tune_epoch_t *epoch, double now, double skip_sec)
 {
@@ -55,7 +53,7 @@ bool law_tune_epoch_is_over(const law_tune_epoch_t *epoch, uint32_t limit,
     if (sum->served < FEW) {
         return sum->sec >= MOST_SEC_FOR_FEW;
     }
-    served = law_tune_larger(served, ROUNDS * limit);
+    served = law_tune_larger(served, need->rounds * limit);
     served = law_tune_larger(served,
                              law_tune_clamp(variation(sum) / need->variance, 0,
                                             MOST_SERVED));

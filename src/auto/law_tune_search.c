@@ -42,11 +42,15 @@
 #define DOWN_WAIT 15.0
 #define DOWN_WAIT_MOST 300.0
 
+/* A best rate is of another load if the rate at the same limit is below this part of
+ * it. */
+#define STALE 0.75
+
 /* Errors of the mean at a variation of 100 %: 14 % for a step of a climb, 6 % for the
  * held limit, 3 % for a trial, which must measure small differences. */
-static const law_tune_need_t coarse = { 8, 0.02 };
-static const law_tune_need_t fine = { 20, 0.004 };
-static const law_tune_need_t careful = { 400, 0.001 };
+static const law_tune_need_t coarse = { 8, 0.02, 1.5 };
+static const law_tune_need_t fine = { 20, 0.004, 5 };
+static const law_tune_need_t careful = { 600, 0.001, 10 };
 
 /* ---- helpers ------------------------------------------------------------------ */
 
@@ -206,9 +210,11 @@ static bool is_off_by(double now, double before, double low, double high)
     return now < low * before || now > high * before;
 }
 
-/* Discard the results of earlier trials if load or service time has changed. */
+/* Discard the results of earlier trials if load or service time has changed. @param
+ * served  number of requests in @a yield */
 static void notice_change(law_tune_search_t *search,
-                          const law_tune_yield_t *yield, double now)
+                          const law_tune_yield_t *yield, double served,
+                          double now)
 {
     const law_tune_yield_t *was = &search->reference;
     bool other_service = is_off_by(yield->service, was->service, 0.7, 1.4);
@@ -221,6 +227,12 @@ static void notice_change(law_tune_search_t *search,
     search->down_wait = DOWN_WAIT;
     search->next_up = law_tune_clamp(search->next_up, 0, now);
     search->next_down = law_tune_clamp(search->next_down, 0, now + 5);
+    if (yield->rate < was->rate && served >= fine.least) {
+        /* The requests probably wait in a queue behind the server, so a lower limit
+         * serves as much. */
+        search->next_up = now + 10;
+        search->next_down = now;
+    }
     if (other_service) {
         search->least_service = yield->service;
     }
@@ -271,6 +283,7 @@ static void start_trial(law_tune_search_t *search, const law_tune_view_t *view)
 static void hold(law_tune_search_t *search, const law_tune_view_t *view)
 {
     law_tune_yield_t yield;
+    double served;
 
     if (search->waited < IDLE) {
         search->reason = LAW_TUNE_IDLE;
@@ -281,10 +294,14 @@ static void hold(law_tune_search_t *search, const law_tune_view_t *view)
         return;
     }
     yield = law_tune_epoch_yield(&search->epoch, search->target);
+    served = search->epoch.sum.served;
     law_tune_epoch_begin(&search->epoch, view->now, 0);
     note_service(search, &yield);
     if (search->reference.limit == yield.limit) {
-        notice_change(search, &yield, view->now);
+        notice_change(search, &yield, served, view->now);
+    }
+    if (yield.rate < STALE * search->best_rate) {
+        search->best_rate = 0;
     }
     move_reference(search, &yield);
     search->reason = is_pressed(&yield)            ? LAW_TUNE_PROCESSORS
