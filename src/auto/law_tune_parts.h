@@ -83,8 +83,8 @@ typedef struct law_tune_need_t {
     double least;    /* minimum number of requests */
     double variance; /* maximum, of the mean service time, relative to its
                       * square */
-    double rounds; /* how often all running programs must be replaced: those of
-                      * a backend often end together, at the end of a round */
+    double rounds;   /* number of times that all running programs are replaced:
+                      * programs of a backend often end together */
 } law_tune_need_t;
 
 /** Start a new epoch @a skip_sec later: requests that finish before that started
