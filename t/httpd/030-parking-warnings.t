@@ -56,10 +56,8 @@ for_each_parking_combo(sub {
     # times 25 threads twice that; or what the open files allow.
     for ([ 8192, 26 ], [ 1024, 21 ]) {
         my ($files, $chosen) = @$_;
-        my $limited = httpd_with_files($files);
-        local $ENV{HTTPD} = "$limited/httpd";
         $httpd = new_httpd(combo => $combo, workers => 150,
-                           conf => stock_conf() . zone_with('a', 300))->start;
+                           conf => stock_conf() . zone_with('a', 300))->behind("ulimit -n $files && exec")->start;
         @said = grep { !/ADM0303/ } said_by($httpd);
         is scalar(@said), 1, "no factor, $files files: one line" or diag @said;
         like $said[0] // '', qr/^notice ADM0306: .*Factor .*\busing $chosen instead of httpd's default of 2\b/,

@@ -12,7 +12,6 @@ my $zone = '/cgi-bin/';
 # a thread, and the connections that the reserve can have.
 my $files   = 190;
 my $left    = 64 + 4 * $threads + $reserve * (1 + $factor);
-my $limited = httpd_with_files($files);
 
 # How many requests the child can park, by what it says is open.
 sub room {
@@ -26,7 +25,6 @@ sub room {
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    local $ENV{HTTPD} = "$limited/httpd";
     my $httpd = new_parking_httpd(combo => $combo, threads => $threads,
                                   factor => $factor, conf => <<"CONF");
 LogLevel admission:debug
@@ -37,7 +35,8 @@ AdmissionReserve $reserve
 </Location>
 CONF
     $httpd->expect_in_log(qr/admission:warn.*ADM0302: .*\b50\b.*limit of open files/)
-          ->expect_rejections('test.example:/cgi-bin/', 'limit of open files')->start;
+          ->expect_rejections('test.example:/cgi-bin/', 'limit of open files')
+          ->behind("ulimit -n $files && exec")->start;
     my $room = room($httpd);
     cmp_ok $room, '>', 1, 'some can be parked' or return $httpd->stop;
 

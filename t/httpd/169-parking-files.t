@@ -10,15 +10,14 @@ my $zone = '/cgi-bin/';
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $limited = httpd_with_files(1024);
-    local $ENV{HTTPD} = "$limited/httpd";
     my $httpd = new_parking_httpd(
         combo => $combo, threads => $threads, factor => $factor,
         conf => "KeepAliveTimeout 60\n"
             . join('', map { "CustomLog log$_ common\n" } 1 .. $logs) .
                 location("$zone", 'MaxConcurrent 1', 'AdmissionQueue 300'));
     $httpd->expect_in_log(qr/admission:warn.*ADM0302: .*limit of open files/)
-          ->expect_rejections("test.example:$zone", 'limit of open files')->start;
+          ->expect_rejections("test.example:$zone", 'limit of open files')
+          ->behind('ulimit -n 1024 && exec')->start;
     my ($child) = $httpd->children;
     cmp_ok descriptors($child), '>', $logs, 'each log is an open file';
 

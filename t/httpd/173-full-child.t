@@ -14,19 +14,16 @@ my $zone = '/cgi-bin/';
 my $room = 4 + 100;
 
 # The sizes that distributions ship, and the default queue.
-sub start_stock_httpd {
-    my ($combo, @expected) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 150, http2 => $has_http2,
-                          conf => stock_conf() . location('/cgi-bin/', 'MaxConcurrent 4'));
-    $httpd->expect_in_log(@expected) if @expected;
-    return $httpd->start;
+sub stock_httpd {
+    my ($combo) = @_;
+    return new_httpd(combo => $combo, workers => 150, http2 => $has_http2,
+                     conf => stock_conf() . location('/cgi-bin/', 'MaxConcurrent 4'));
 }
 
 sub few_files {
     my ($combo) = @_;
-    my $limited = httpd_with_files(200);
-    local $ENV{HTTPD} = "$limited/httpd";
-    my $httpd = start_stock_httpd($combo, qr/admission:warn.*ADM0302: .*limit of open files/);
+    my $httpd = stock_httpd($combo)->behind('ulimit -n 200 && exec')
+        ->expect_in_log(qr/admission:warn.*ADM0302: .*limit of open files/)->start;
 
     my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$_&until=files") } 1 .. $room;
     $httpd->zone_becomes($zone, '200 open files: all are in', Active => 4, Queued => $room - 4,
@@ -46,7 +43,7 @@ sub few_files {
 
 sub many_http2_connections {
     my ($combo) = @_;
-    my $httpd = start_stock_httpd($combo);
+    my $httpd = stock_httpd($combo)->start;
 
     like scalar(`timeout 30 h2load -n $room -c $room -m 1 \\
                  '@{[ $httpd->url('/cgi-bin/heavy?ms=20') ]}' 2>&1`),

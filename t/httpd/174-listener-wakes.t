@@ -15,8 +15,7 @@ for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = new_parking_httpd(combo => $combo, conf =>
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100'));
-    local $ENV{HTTPD} = napping_httpd($httpd);
-    $httpd->start;
+    napping($httpd)->start;
     my ($child) = $httpd->children;
 
     my @stay  = ask_line($httpd, 'go', $stay, $zone);

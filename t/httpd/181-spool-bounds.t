@@ -44,27 +44,16 @@ sub bodies_arrive {
 }
 
 sub limited {
-    my ($combo, $what, $conf, $check) = @_;
+    my ($combo, $what, $conf, $check, $behind) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 10, tls => 1,
                           conf => "AdmissionSpool request=1M response=16M\n$conf\n<Location $zone>\n    MaxConcurrent 4\n</Location>\n");
     $httpd->allow_in_log(qr/ADM0105|ADM0302/);    # its default queue on a small server
 
     $httpd->expect_in_log(qr/admission:warn.*ADM0211: /);
+    $httpd->behind($behind) if $behind;
     $httpd->start;
     $check->($httpd, $what);
     $httpd->stop;
-}
-
-# A program to start httpd with.
-sub wrapper {
-    my ($command) = @_;
-    my $dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
-    my $httpd = Admission::Config::httpd();
-    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
-    print {$script} "#!/bin/sh\n$command && exec $httpd \"\$@\"\n";
-    close $script or die "$dir/httpd: $!\n";
-    chmod 0755, "$dir/httpd";
-    return $dir;
 }
 
 for_each_combo(sub {
@@ -72,20 +61,14 @@ for_each_combo(sub {
     for my $check (\&nothing_is_lost, \&bodies_arrive) {
         limited($combo, 'AdmissionSpoolLimit', 'AdmissionSpoolLimit 1M', $check);
     }
-    {
-        my $wrapper = wrapper('ulimit -f 2048');
-        local $ENV{HTTPD} = "$wrapper/httpd";
-        limited($combo, 'ulimit -f', '', \&nothing_is_lost);
-    }
+    limited($combo, 'ulimit -f', '', \&nothing_is_lost, 'ulimit -f 2048 && exec');
     SKIP: {
         my $disk = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
         my $mount = "mount -t tmpfs -o size=1m,mode=1777 tmpfs $disk";
         skip 'no file system can be mounted', 1 if system("unshare -m sh -c '$mount' 2>/dev/null");
-        my $wrapper = wrapper("[ \"\$ADMISSION_MOUNTED\" ] || "
-            . "ADMISSION_MOUNTED=1 exec unshare -m \"\$0\" \"\$@\"; $mount");
-        local $ENV{HTTPD} = "$wrapper/httpd";
         for my $check (\&nothing_is_lost, \&bodies_arrive) {
-            limited($combo, 'a full disk', "AdmissionSpoolLimit 1G $disk", $check);
+            limited($combo, 'a full disk', "AdmissionSpoolLimit 1G $disk", $check,
+                    "exec unshare -m sh -c '$mount && exec \"\$@\"' sh");
         }
     }
 }, 'event+cgid', 'prefork+cgi');

@@ -9,10 +9,7 @@ for_each_parking_combo(sub {
     my $httpd = new_parking_httpd(combo => $combo, conf =>
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5 timeout=300s'));
     my $fails = "$httpd->{dir}/heavy/epoll";
-    {
-        local $ENV{HTTPD} = preloading_httpd($httpd, 'epoll', EPOLL_FAILS => $fails);
-        $httpd->start;
-    }
+    preload($httpd, 'epoll', EPOLL_FAILS => $fails)->start;
 
     my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);

@@ -38,9 +38,8 @@ my $is_mount_private = do {
         && system("unshare -m mount -t proc -o hidepid=2 proc /proc >/dev/null 2>&1") == 0;
 };
 
-# A script that starts httpd where suexec can write its log, and where programs of
-# others are hidden.
-sub wrapper {
+# Httpd starts where suexec can write its log, and where programs of others are hidden.
+sub behind {
     my ($is_suexec, $is_hidden) = @_;
     my ($log_dir, $above) = ($log // '') =~ m{^((.*)/[^/]*)/};
     my @mounts;
@@ -49,9 +48,7 @@ sub wrapper {
     push @mounts, -d $log_dir ? "mount -t tmpfs tmpfs $log_dir"
         : "mount -t tmpfs tmpfs $above && mkdir $log_dir" if $is_suexec;
     push @mounts, 'mount -t proc -o hidepid=2 proc /proc' if $is_hidden;
-    my $command = join ' && ', @mounts, 'exec "$@"';
-    return "#!/bin/sh\nexec unshare -m sh -c '$command' sh "
-        . Admission::Config::httpd() . ' "$@"' . "\n";
+    return "exec unshare -m sh -c '" . join(' && ', @mounts, 'exec "$@"') . "' sh";
 }
 
 my $redis = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
@@ -100,10 +97,7 @@ ScriptAlias $zone $users/
     Require all granted
 </Directory>
 CONF
-    $httpd->put('../httpd', wrapper($is_suexec, $is_hidden));
-    chmod 0755, "$httpd->{dir}/httpd";
-    local $ENV{HTTPD} = "$httpd->{dir}/httpd";
-    return $httpd->allow_in_log(qr/\[cgid?:(?:error|warn)\]/, qr/AH00052: /, qr/ADM014[12]/)->start;
+    return $httpd->behind(behind($is_suexec, $is_hidden))->allow_in_log(qr/\[cgid?:(?:error|warn)\]/, qr/AH00052: /, qr/ADM014[12]/)->start;
 }
 
 sub owner_of {

@@ -25,14 +25,10 @@ sub with_capabilities {
     my $setpriv = "setpriv --reuid $user --regid $user --clear-groups"
                   . " --inh-caps $capabilities --ambient-caps $capabilities";
 
-    $httpd->put('../httpd',
-                "#!/bin/sh\nexec $setpriv " . Admission::Config::httpd() . ' "$@"' . "\n");
-    chmod 0755, "$httpd->{dir}/httpd";
+    $httpd->behind("exec $setpriv");
     system('chown', '-R', $user, $httpd->{dir}) == 0 or die "chown failed\n";
     return $httpd;
 }
-
-sub start_as { my ($httpd) = @_; local $ENV{HTTPD} = "$httpd->{dir}/httpd"; $httpd->start }
 
 # Six clients at once: so many of them run.
 sub runs_at_once {
@@ -60,7 +56,7 @@ for_each_combo(sub {
     my $httpd = with_capabilities($combo, '+setuid');
     $httpd->expect_in_log(qr/admission:error.*ADM0116: /,
                           qr/admission:error.*ADM0203: .*can become another user/);
-    start_as($httpd);
+    $httpd->start;
     runs_at_once($httpd, 6, 'children with CAP_SETUID know no limit');
     is $httpd->logged('all1')->{status}, 'unlimited', 'the access log reports it';
     is scalar($httpd->lines_of('ADM0116')), 1, 'and the error log once, not once a child';
@@ -68,7 +64,7 @@ for_each_combo(sub {
 
     # As a server that listens on port 80 and was not started by root.
     $httpd = with_capabilities($combo, '+net_bind_service');
-    start_as($httpd);
+    $httpd->start;
     runs_at_once($httpd, 2, 'with CAP_NET_BIND_SERVICE the limit holds');
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgi');

@@ -12,8 +12,7 @@ for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = new_parking_httpd(combo => $combo, conf =>
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100'));
-    local $ENV{HTTPD} = napping_httpd($httpd);
-    $httpd->start;
+    napping($httpd)->start;
     my @clients = ask_line($httpd, 'stop', $waiters, $zone);
     server_becomes($httpd, "$waiters are parked", AdmissionParked => $waiters);
 

@@ -108,6 +108,15 @@ sub must {
     die join "\n", "not so: $what", @details, '';
 }
 
+# What a shell does before it becomes httpd: 'ulimit -n 200 && exec'.
+sub behind {
+    my ($self, $command) = @_;
+    $self->{program} = "$self->{dir}/httpd";
+    Admission::File::spill($self->{program}, "#!/bin/sh\n$command " . Admission::Config::httpd() . qq( "\$\@"\n));
+    chmod 0755, $self->{program};
+    return $self;
+}
+
 # ---- life -------------------------------------------------------------------
 
 sub start {
@@ -154,7 +163,7 @@ sub launch {
     local $ENV{TMPDIR} = "$dir/tmp";
     unlink "$dir/stderr.log";
     my @command = (split(' ', $ENV{PREFIX} // ''), @{ $self->{prefix} // [] },
-                   Admission::Config::httpd(), '-d', $dir, '-f', 'httpd.conf', '-DFOREGROUND',
+                   $self->{program} // Admission::Config::httpd(), '-d', $dir, '-f', 'httpd.conf', '-DFOREGROUND',
                    $self->defines);
     undisturbed {
         @{$self}{qw(group keeper alive exited)} = (keep("$dir/stderr.log", @command), 0);

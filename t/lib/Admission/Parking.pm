@@ -7,15 +7,13 @@ use strict;
 use warnings;
 
 use Exporter 'import';
-use File::Temp ();
 
 use Admission;
 use Admission::Config;
-use Admission::File qw(spill);
 use Admission::Program qw(build_shared);
 
-our @EXPORT = qw(ask_line backlog descriptors halt httpd_with_files napping_httpd
-                 new_parking_httpd parking_conf preloading_httpd server_becomes start_parking_httpd stock_conf);
+our @EXPORT = qw(ask_line backlog descriptors halt napping new_parking_httpd parking_conf preload
+                 server_becomes start_parking_httpd stock_conf);
 
 my $THREADS = 6;
 # Of a child, idle. With them, and what is parked, it has less than 1,024 files open.
@@ -104,18 +102,6 @@ sub server_becomes {
     } sort keys %state);
 }
 
-# An httpd that may have so many files open: a program to start it with.
-sub httpd_with_files {
-    my ($files) = @_;
-    my $dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
-    my $httpd = Admission::Config::httpd();
-    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
-    print $script "#!/bin/sh\nulimit -n $files && exec $httpd \"\$@\"\n";
-    close $script or die "$dir/httpd: $!\n";
-    chmod 0755, "$dir/httpd";
-    return $dir;
-}
-
 # Stops a process; returns when none of its threads runs any more.
 sub halt {
     my ($httpd, $pid) = @_;
@@ -147,20 +133,15 @@ sub descriptors {
     return scalar grep { /^\d+$/ } readdir $files;
 }
 
-# The program of an httpd that loads a library of t/programs first, with variables for it:
-# preloading_httpd($httpd, 'nap', NAP_DIR => $dir). For $ENV{HTTPD} while it starts.
-sub preloading_httpd {
+# Loads a library of t/programs before httpd, with variables for it:
+# preload($httpd, 'nap', NAP_DIR => $dir)->start.
+sub preload {
     my ($httpd, $name, %variables) = @_;
-    my $path = "$httpd->{dir}/httpd";
-
     $variables{LD_PRELOAD} = build_shared($name);
-    spill($path, "#!/bin/sh\n" . join(' ', map { "$_=$variables{$_}" } sort keys %variables)
-                 . ' exec ' . Admission::Config::httpd() . qq( "\$\@"\n));
-    chmod 0755, $path;
-    return $path;
+    return $httpd->behind(join ' ', (map { "$_=$variables{$_}" } sort keys %variables), 'exec');
 }
 
 # Its listener naps when it is told: programs/nap.c.
-sub napping_httpd { return preloading_httpd($_[0], 'nap', NAP_DIR => "$_[0]{dir}/heavy") }
+sub napping { return preload($_[0], 'nap', NAP_DIR => "$_[0]{dir}/heavy") }
 
 1;

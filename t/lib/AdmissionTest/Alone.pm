@@ -10,7 +10,6 @@ use warnings;
 
 use Exporter 'import';
 
-use Admission::Config;
 use AdmissionTest;
 
 our @EXPORT = qw(start_alone);
@@ -27,11 +26,7 @@ sub start_alone {
     }
     my $mounts = join ' && ', @mounts;
     return $httpd->start if $> != 0 || system("unshare -m sh -c '$mounts' 2>/dev/null");
-    $httpd->put('../httpd', "#!/bin/sh\nexec unshare -m sh -c '$mounts && exec \"\$@\"' sh "
-        . Admission::Config::httpd() . " \"\$@\"\n");
-    chmod 0755, "$httpd->{dir}/httpd";
-    local $ENV{HTTPD} = "$httpd->{dir}/httpd";
-    return $httpd->start;
+    return $httpd->behind("exec unshare -m sh -c '$mounts && exec \"\$@\"' sh")->start;
 }
 
 1;

@@ -24,10 +24,9 @@ sub for_each_parking_combo {
 # ($holder, $child), and all workers of that child are idle.
 sub start_beside_holder {
     my ($httpd, $zone) = @_;
-    local $ENV{HTTPD} = napping_httpd($httpd);
     my $child;
 
-    $httpd->start;
+    napping($httpd)->start;
     my $holder = $httpd->ask("${zone}heavy?id=holder&early=1&until=go");
     # Begun, not only admitted: mod_cgid forgets programs it is just starting.
     wait_for { $holder->has_begun } 'one runs';
