@@ -202,9 +202,8 @@ static uint64_t demand_locked(adm_zone_rec_t *zone, uint32_t limit,
                : 0;
 }
 
-/* Whether the running requests are the same that would run or wait if the limit
- * applied. For one mean service time after the last request that it would have
- * rejected, they are not: that request probably still runs. */
+/* Whether only requests run that the limit would not have rejected: the last
+ * one to be rejected entered more than a mean service time ago. */
 static bool runs_are_representative(const adm_zone_rec_t *zone,
                                     uint64_t service_usec, adm_usec_t now)
 {

@@ -34,13 +34,11 @@ adm_usec_t adm_zone_stuck_for(const adm_zone_rec_t *zone, adm_usec_t now)
 
 /* Wait up to @a patience microseconds for a zone's lock that another thread
  * holds. If the lock has been unavailable for ADM_LOCK_LONG_USEC already, its
- * owner is probably stopped: wait only ADM_LOCK_BRIEF_USEC. Out of line, so
- * that the path of a free lock stays short.
- *
- * A timeout sets stuck_since, which the next owner of the lock clears. In a
- * signal handler that interrupted a critical section of this thread,
- * adm_lock_acquire() returns without waiting: nothing is known about the lock,
- * so nothing is noted. */
+ * owner is probably stopped: wait only ADM_LOCK_BRIEF_USEC. A timeout sets
+ * stuck_since, which the next owner of the lock clears. Not in a signal handler
+ * that interrupted a critical section of this thread: there, adm_lock_acquire()
+ * does not wait, so nothing is known about the lock. Out of line, so that the
+ * path of a free lock stays short. */
 static __attribute__((noinline, cold)) adm_lock_result_t
 wait_for_lock(adm_zone_rec_t *zone, adm_usec_t patience)
 {
