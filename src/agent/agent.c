@@ -12,6 +12,7 @@
 #include "agent.h"
 #include "core/adm_number.h"
 
+/* Longest sleep: the agent's heartbeat is stored at least this often. */
 #define TICK_USEC ADM_USEC_PER_SEC
 
 /* ---- the process ---------------------------------------------------------- */
@@ -20,7 +21,7 @@
 static adm_segment_t *shared;
 static atomic_bool is_ending;
 
-static void end(int signal)
+static void end_on_signal(int signal)
 {
     int saved = errno;
 
@@ -49,7 +50,7 @@ static void take_signals(void)
     for (n = 0; n < sizeof(ignored) / sizeof(*ignored); n++) {
         sigaction(ignored[n], &action, NULL);
     }
-    action.sa_handler = end;
+    action.sa_handler = end_on_signal;
     for (n = 0; n < sizeof(ends) / sizeof(*ends); n++) {
         sigaction(ends[n], &action, NULL);
     }

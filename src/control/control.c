@@ -3,10 +3,10 @@
  * A POST request overrides the configured limit, queue length or mode of one
  * zone. Every other request gets the status pages.
  *
- * Only a user that httpd has authenticated, or a client on this machine: a
- * forgotten Require then opens nothing. A foreign page in an administrator's
- * browser must not send overrides either. Such a page cannot hide its Origin,
- * and cannot set our own header.
+ * Overrides are accepted only from users that httpd has authenticated, and from
+ * clients on this machine, so that a forgotten Require opens nothing. They are
+ * not accepted from another site's page in an administrator's browser: such a
+ * page cannot hide its Origin, and cannot set the module's own header.
  */
 #include <httpd.h>
 #include <apr_strings.h>
@@ -34,7 +34,7 @@ APLOG_USE_MODULE(admission);
 
 /* ---- the sender ---------------------------------------------------------- */
 
-/* Accept only the server's own names. An attacker can let a name resolve to our
+/* Whether a name is the server's own. An attacker's name can resolve to our
  * address (DNS rebinding); a page of that name then has our origin. */
 static bool is_own_name(request_rec *r, const char *name)
 {
@@ -64,8 +64,8 @@ static bool is_proxied(const request_rec *r)
            || apr_table_get(r->headers_in, "Via");
 }
 
-/* Check the sender of a POST request, in addition to Require. @return why it may
- * not override limits, a sentence for the client; NULL: it may. */
+/* Check the sender of a POST request, in addition to Require. @return why it
+ * may not override limits, a sentence for the client; NULL: it may. */
 static const char *check_sender(request_rec *r)
 {
     const char *origin = apr_table_get(r->headers_in, "Origin");

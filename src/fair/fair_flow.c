@@ -86,8 +86,9 @@ adm_entry_t fair_flow_entry_of(const adm_segment_t *segment,
                           .priority = (adm_priority_t)priority_of(ask) };
 }
 
-static void count_waiting(adm_flow_table_rec_t *table, const adm_ask_rec_t *ask,
-                          int sign)
+/* Add (sign 1) or subtract (-1) a waiting ticket in its size class. */
+static void count_in_class(adm_flow_table_rec_t *table,
+                           const adm_ask_rec_t *ask, int sign)
 {
     uint32_t most = most_of_key(ask);
     adm_waiting_rec_t *waiting =
@@ -165,8 +166,9 @@ bool fair_flow_is_below_max(const adm_segment_t *segment,
     return ask && (ask->max == 0 || held + most_of_key(ask) <= ask->max);
 }
 
-/* Put a flow into the ring for the number of permits that it holds, if it may
- * be next; otherwise into none. @a moves: also if it is in a ring. */
+/* Put a flow into the ring for the number of permits that it holds; into none
+ * if no ticket waits or its key's maximum is reached. A flow that is in a ring
+ * stays there unless @a moves. */
 static void update_ring(adm_segment_t *segment, adm_flow_table_rec_t *table,
                         uint32_t flow_idx, unsigned priority, unsigned kind,
                         enum fair_ring_end_t end, bool moves)
@@ -210,7 +212,7 @@ static void count_waiter(adm_flow_table_rec_t *table, fair_flow_rec_t *flow,
     bool had_waiters = flow->waiting != 0;
 
     flow->waiting += (uint32_t)sign;
-    count_waiting(table, ask, sign);
+    count_in_class(table, ask, sign);
     table->waiting_flows += (uint32_t)((flow->waiting != 0) - had_waiters);
 }
 
@@ -309,10 +311,11 @@ adm_outcome_t fair_flow_decide_locked(adm_segment_t *segment,
         return ADM_ADMITTED;
     }
     if (queued < length) {
+        /* A key gets a slot only while it has fewer slots than are free. */
         return entry->key && flow->waiting >= length - queued ? ADM_SHARE
                                                               : ADM_WAITING;
     }
-    return is_free ? ADM_SHARE : ADM_FULL;
+    return is_free ? ADM_SHARE /* only its key prevents it */ : ADM_FULL;
 }
 
 uint64_t fair_flow_turns_before(const adm_flow_table_rec_t *table, uint64_t key)

@@ -13,6 +13,7 @@ APLOG_USE_MODULE(admission);
 
 /* ---- the client's network ------------------------------------------------- */
 
+/* Clear all but the first @a bits bits of an address. */
 static void mask(unsigned char *address, int length, int bits)
 {
     int i;

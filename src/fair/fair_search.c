@@ -10,8 +10,8 @@
 #include "fair_search.h"
 
 /* The search_ functions check the tickets of a flow, ring, level or priority in
- * the order of turns. They return whether the search is over: a ticket can run,
- * or a list is corrupt. */
+ * the order of turns: flows that hold fewer permits come first. They return
+ * whether the search is over: a ticket can run, or a list is corrupt. */
 static bool search_flow(adm_search_t *search, const fair_flow_rec_t *flow,
                         unsigned priority)
 {
@@ -51,6 +51,7 @@ static bool search_ring(adm_search_t *search, adm_flow_table_rec_t *table,
     return false;
 }
 
+/* The two kinds of flows take turns. */
 static bool search_level(adm_search_t *search, adm_flow_table_rec_t *table,
                          unsigned priority, unsigned level)
 {
@@ -77,7 +78,7 @@ static bool search_priority(adm_search_t *search, adm_flow_table_rec_t *table,
     return false;
 }
 
-/* Each ticket may be checked, and as many flows. */
+/* A search checks each ticket once, and at most as many flows as tickets. */
 static adm_search_t start_search(const adm_segment_t *segment,
                                  const adm_zone_rec_t *zone)
 {
@@ -130,11 +131,10 @@ static bool can_own_flow_use(const adm_segment_t *segment,
 uint32_t fair_search_unused_locked(const adm_segment_t *segment,
                                    const adm_zone_rec_t *zone, adm_usec_t now)
 {
-    uint32_t left = segment->sizes.tickets; /* ends the loop if a corrupt list
-                                             * is cyclic */
+    uint32_t left = segment->sizes.tickets; /* bounds a cyclic list */
     uint32_t idx, loser_idx = 0;
 
-    /* newest first, so the last match is the oldest grant */
+    /* The list has the newest grant first, so the last match is the oldest. */
     for (idx = zone->granted_idx; idx && left; left--) {
         const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 

@@ -86,7 +86,7 @@ static void child_init(apr_pool_t *pchild, server_rec *s)
                  "this child ends after %u connections", recycling.quota);
 }
 
-/* Pass on the turn last: other modules' start can take long. */
+/* Free the turn of the replaced child: last, as other modules start slowly. */
 static void child_ready(apr_pool_t *pchild, server_rec *s)
 {
     /* Even if recycling was turned off since: the turn must be freed. */
@@ -106,7 +106,8 @@ static bool is_postponed(adm_usec_t now)
            && adm_view_has_waiters(admission_process_segment());
 }
 
-/* prefork clears the connection's pool right before it checks the number. */
+/* End the child if it gets a turn. A cleanup of the connection's pool, which
+ * prefork clears right before it checks ap_max_requests_per_child. */
 static apr_status_t end_if_due(void *data)
 {
     adm_usec_t now = adm_now();
