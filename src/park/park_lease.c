@@ -24,7 +24,7 @@ static struct {
 } watched[WATCHED_MAX];
 static int watched_count;
 
-/* Dropped if too many zones are watched. */
+/* A zone beyond WATCHED_MAX is left to the dispatcher's next round. */
 void admission_lease_watch(adm_zone_t zone, adm_usec_t when)
 {
     int i;

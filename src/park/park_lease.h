@@ -8,8 +8,9 @@
 
 #include "core/adm.h"
 
-/** A ticket of a zone in which this child has parked tickets was granted: check the
- *  zone at @a when, or at the earlier time that is set. */
+/** Let the dispatcher check the zone at @a when, or earlier if an earlier check
+ *  is already set. Call when a permit was granted in a zone in which this child
+ *  has parked requests. */
 void admission_lease_watch(adm_zone_t zone, adm_usec_t when);
 
 /** @return when the next zone must be checked; @a latest if that is earlier. */

@@ -24,16 +24,16 @@
 /* Interval while no request is parked. */
 #define IDLE_USEC (10 * ADM_USEC_PER_SEC)
 
-/* Delay until a worker that parks a request is idle. Then it shows whether the
- * MPM has noticed. */
+/* Time from the parking of a request to a check of the listener. By then its
+ * worker is idle, and the MPM has noticed that or missed it. */
 #define CHECK_USEC (20 * ADM_USEC_PER_MSEC)
 
 /* How long granted requests wait for a worker before others must give up
  * theirs. */
 #define PATIENCE_USEC ADM_USEC_PER_SEC
 
-/* Longer than a busy worker needs to become idle: how long a request may leave its
- * permit unused before its zone is checked. */
+/* How long a request can leave its permit unused before its zone is checked:
+ * longer than a busy worker needs to become idle. */
 #define GRACE_USEC (20 * ADM_USEC_PER_MSEC)
 
 #define NEVER INT64_MAX
@@ -131,7 +131,9 @@ static void wake_locked(admission_parking_t *parking)
     lot.readable++;
 }
 
-/* Make held-back requests readable, round-robin by slot. */
+/* Make held-back requests readable until readable_max is reached. Start behind
+ * the slot where the previous call stopped, so that each slot gets its turn.
+ * holds_back stays set unless all slots have been checked. */
 static void wake_held_back_locked(void)
 {
     uint32_t checked = 0;
@@ -145,7 +147,7 @@ static void wake_held_back_locked(void)
     }
 }
 
-/* A worker has come, so another request can be made readable. */
+/* Restore a request that has a worker, and make another one readable. */
 static void restore_socket_locked(admission_parking_t *parking)
 {
     lot.readable -= parking->is_readable;
@@ -159,8 +161,7 @@ static void restore_socket_locked(admission_parking_t *parking)
 
 /* ---- will the MPM poll? -------------------------------------------------- */
 
-/* Call once per wait: in a child that is about to end, the first call drops the
- * reserve so that the request can block. */
+/* As admission_lot_is_polled(). */
 static bool is_polled_locked(void)
 {
     if (admission_mpm_is_running()) {
@@ -291,7 +292,8 @@ void admission_lot_leave(admission_parking_t *parking)
 
 /* ---- the dispatcher ------------------------------------------------------ */
 
-/* Handle a ring: the slot's ticket was granted, or another ticket of its zone. */
+/* Handle a ring: the slot's ticket was granted; or another child's ticket in
+ * its zone, and this child is appointed as guard (adm_hand_over.c). */
 static void handle_ring(uint32_t slot)
 {
     admission_visit_t *visit;
@@ -316,7 +318,8 @@ static void handle_ring(uint32_t slot)
     }
 }
 
-/* @return when the dispatcher must check next: @a next, or earlier. */
+/* Wake the request if its wait is over, or if it is due for a check by a
+ * worker. @return when the dispatcher must check next: @a next, or earlier. */
 static adm_usec_t check_locked(admission_visit_t *visit, adm_usec_t now,
                                adm_usec_t next)
 {
@@ -355,7 +358,7 @@ static void check_all(void)
     pthread_mutex_unlock(&lot.mutex);
 }
 
-/* Granted requests that are woken and have no worker yet. */
+/* @return the number of granted requests that are woken and lack a worker. */
 static uint32_t count_granted_locked(void)
 {
     uint32_t slot, granted = 0;
@@ -370,9 +373,9 @@ static uint32_t count_granted_locked(void)
     return granted;
 }
 
-/* Requests that block threads of this child usually get permits and free their
- * workers. Only if none does for PATIENCE_USEC must they give up threads.
- * @return the number of threads to give up. */
+/* @return the number of threads that blocked requests of this child must give
+ * up: one for each granted request, if none of these got a worker for
+ * PATIENCE_USEC. Usually a blocked request frees its worker in that time. */
 static uint32_t count_lacking(bool has_room, adm_usec_t now)
 {
     uint32_t granted;
@@ -493,7 +496,7 @@ static apr_status_t close_lot(void *child)
     return APR_SUCCESS;
 }
 
-static void make_room(uint32_t slots, apr_pool_t *pchild)
+static void allocate_slots(uint32_t slots, apr_pool_t *pchild)
 {
     uint32_t slot;
 
@@ -514,7 +517,7 @@ apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
 
     admission_stand_in_limit(descriptor_limit);
     lot.readable_max = (threads + 1) / 2;
-    make_room(slots, pchild);
+    allocate_slots(slots, pchild);
     admission_alarm_open(child, threads);
     /* Signals must go to the MPM's threads. */
     sigfillset(&all);

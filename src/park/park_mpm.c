@@ -80,9 +80,9 @@ adm_usec_t admission_mpm_timeout(const request_rec *r)
 /* ---- httpd before 2.4.41 -------------------------------------------------- */
 
 /* Filter behind the one that writes to the network. This MPM waits only while
- * something is left to write, and writes what it can before it polls. If the
- * client starts to read at that moment, the MPM would read the next request, or
- * close. So the MPM's call, without a brigade, ends in this filter. */
+ * something is left to write, and tries to write it before it polls. If that
+ * succeeded, the MPM would read the next request or close the connection. So
+ * the MPM's attempt, a call without a brigade, ends in this filter. */
 static ap_filter_rec_t *hold_filter;
 
 /* Called by the MPM as the last filter, instead of the writer. Calls the

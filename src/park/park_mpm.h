@@ -4,8 +4,8 @@
  * time, so that one binary serves every httpd:
  *
  *   WAITIO      httpd 2.4.63 and later: CONN_STATE_ASYNC_WAITIO
- *   completion  older: WRITE_COMPLETION with nothing to write and the wish to
- *               read. The MPM polls the socket and then calls us again.
+ *   completion  older: WRITE_COMPLETION with nothing to write, and
+ *               CONN_SENSE_WANT_READ. The MPM polls the socket, then calls us.
  */
 #ifndef PARK_MPM_H
 #define PARK_MPM_H
@@ -26,8 +26,8 @@ void admission_mpm_choose(void);
 /** @return the name of the way for the log; NULL if this MPM cannot wait. */
 const char *admission_mpm_way(void);
 
-/** @return for how long the MPM waits: it applies the Timeout of one of two servers,
- *  depending on its version, so the shorter one. */
+/** @return how long the MPM waits at least: the shorter Timeout of the virtual
+ *  host and of the base server. The MPM's version decides which one applies. */
 adm_usec_t admission_mpm_timeout(const request_rec *r);
 
 /** Register a filter that old versions need. Once, with the hooks. */

@@ -20,7 +20,8 @@ static void restore_socket(admission_ready_t *ready)
     admission_stand_in_close(&ready->stand_in);
 }
 
-/* mod_reqtimeout checks its limit only when it is called. */
+/* Whether mod_reqtimeout limits the time. It checks only when a worker
+ * reads. */
 static bool has_time_limit(const conn_rec *c)
 {
     const ap_filter_t *f = c->input_filters;

@@ -1,5 +1,5 @@
-/* park_ready_alarm.h - wake connections that wait for their clients periodically
- * (event MPM).
+/* park_ready_alarm.h - wake connections that wait for their clients
+ * periodically (event MPM).
  *
  * For connections whose time is limited by a filter (mod_reqtimeout): the
  * filter checks the limit only when a worker reads.
@@ -37,6 +37,7 @@ void admission_alarm_clear(admission_alarm_t *alarm);
 
 /** For the dispatcher: wake the connections whose alarm is due. */
 void admission_alarm_ring_due(void);
+
 /** @return when the next alarm is due; @a otherwise if that is earlier. */
 adm_usec_t admission_alarm_next(adm_usec_t otherwise);
 

@@ -140,8 +140,8 @@ apr_int64_t admission_room_files_open(void)
     return lowest;
 }
 
-/* Each parked request needs two descriptors. Descriptors of reserved connections
- * are subtracted first. */
+/* Each parked request needs two descriptors. Descriptors of reserved
+ * connections are subtracted first. */
 static apr_int64_t limit_by_descriptors(server_rec *s, apr_int64_t open)
 {
     int threads = admission_capacity_threads();
@@ -279,10 +279,10 @@ void admission_room_start(server_rec *s)
     }
 }
 
-/* A granted request of this child needs a thread to go on. Threads are kept
- * free for these: the same share as AdmissionReserve's of the server, at
- * least one. Blocked requests in excess find the server's reserve in other
- * children. */
+/* Keep threads free for granted requests of this child that lack one: the same
+ * share as AdmissionReserve's of the server, at least one. While none lacks a
+ * thread, requests can block all: other children, with the server's reserve,
+ * then accept connections. */
 void admission_room_child_start(server_rec *s)
 {
     adm_child_t *child = admission_process_own_child();
