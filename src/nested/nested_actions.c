@@ -9,9 +9,10 @@
 
 #include "nested_actions.h"
 
-/* First character of a table value: whether the script must exist as a file. */
+/* First character of a table value: whether Action has the option `virtual`.
+ * Otherwise it applies only if the requested file exists. */
 #define VIRTUAL '1'
-#define A_FILE '0'
+#define NEEDS_FILE '0'
 
 /* Reject the directive as httpd would without us, if mod_actions is not loaded.
  * @return an error message; NULL: mod_actions reads the directive, too. */
@@ -41,8 +42,8 @@ const char *admission_actions_note(cmd_parms *cmd, void *dir_conf,
         conf->actions = apr_table_make(cmd->pool, 2);
     }
     apr_table_setn(conf->actions, type,
-                   apr_psprintf(cmd->pool, "%c%s", option ? VIRTUAL : A_FILE,
-                                script));
+                   apr_psprintf(cmd->pool, "%c%s",
+                                option ? VIRTUAL : NEEDS_FILE, script));
     return NULL;
 }
 
@@ -59,7 +60,7 @@ const char *admission_actions_target(const admission_dir_conf_t *conf,
                              ? apr_table_get(conf->actions, r->handler)
                              : NULL;
 
-    if (!script || (*script == A_FILE && r->finfo.filetype == APR_NOFILE)) {
+    if (!script || (*script == NEEDS_FILE && r->finfo.filetype == APR_NOFILE)) {
         return NULL;
     }
     return apr_pstrcat(r->pool, script + 1, ap_escape_uri(r->pool, r->uri),

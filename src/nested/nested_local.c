@@ -41,9 +41,9 @@ bool admission_local_is_loopback(const apr_sockaddr_t *address)
            && ntohl(address->sa.sin.sin_addr.s_addr) >> 24 == 127;
 }
 
-/* Look a name up. @a is_loopback: whether all addresses are loopback, as mod_proxy may
- * connect to any of them. The host in the URL of a Unix socket need not resolve.
- * @return false: the look-up failed. */
+/* Look a name up. @a is_loopback is set to whether all its addresses are
+ * loopback, because mod_proxy can connect to any of them. @return false: the
+ * look-up failed. The host in the URL of a Unix socket need not resolve. */
 static bool resolve(apr_pool_t *p, const char *name, bool *is_loopback)
 {
     apr_sockaddr_t *address;
@@ -60,8 +60,8 @@ static bool resolve(apr_pool_t *p, const char *name, bool *is_loopback)
     return true;
 }
 
-/* resolve() with the cache, which keeps no failure: DNS may be back for the next
- * request. */
+/* resolve() with the cache, which stores no failure, because DNS might work
+ * again for the next request. */
 static bool is_loopback_host(apr_pool_t *p, const char *name)
 {
     apr_ssize_t length = APR_HASH_KEY_STRING;
@@ -106,7 +106,7 @@ static bool is_among(const apr_array_header_t *names, const char *host)
     return false;
 }
 
-/* @return whether a host is a ServerName or ServerAlias. Such a name may
+/* @return whether a host is a ServerName or ServerAlias. Such a name can
  * resolve to an outside address that leads back here. If it leads to another
  * machine, the header does no harm: its tickets mean nothing there. */
 static bool is_own_name(const char *host)

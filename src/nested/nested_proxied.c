@@ -18,7 +18,7 @@
  * it.
  *
  * Each of these requests occupies a worker that the reserve does not count, and
- * mod_proxy may be configured as a loop. So the number of hops is limited.
+ * mod_proxy can be configured as a loop. So the number of hops is limited.
  */
 #include <httpd.h>
 #include <apr_siphash.h>

@@ -9,9 +9,8 @@
 /** A request this many hops behind the client's request is rejected. */
 #define ADMISSION_PROXIED_HOPS_MAX 10
 
-/** @return whether mod_proxy is loaded, or was before a restart, as its
- *  requests may still be under way. If not, no request can come from this
- *  server. */
+/** @return whether a request can come from this server: whether mod_proxy is
+ *  loaded, or was before a restart, so that its requests might still run. */
 bool admission_proxied_is_possible(void);
 
 /** The hook post_read_request: take the header out of a request before other

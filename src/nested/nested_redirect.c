@@ -164,8 +164,8 @@ static void release_early(const request_rec *r, admission_request_t *state)
     admission_http2_leave(r, state);
 }
 
-/* Release a permit that the target did not take over. A subrequest may have run
- * a program with it, so the program's end is checked first. */
+/* Release a permit that the target did not take over. A subrequest might have
+ * run a program with it, so the program's end is checked first. */
 static void release_unused(request_rec *r, adm_ticket_t *ticket, int rv)
 {
     if (atomic_load(&ticket->held)) {
