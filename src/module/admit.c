@@ -103,7 +103,7 @@ typedef struct entrant_t {
 
 /* @return how the request enters: whether it may wait, in which way, and
  * whether a worker is counted for it. */
-static adm_entry_t entry_of(const entrant_t *entrant, admission_proxied_t self,
+static adm_entry_t entry_of(const entrant_t *entrant, admission_proxied_t claim,
                             admission_request_t *state)
 {
     request_rec *r = entrant->r;
@@ -113,12 +113,12 @@ static adm_entry_t entry_of(const entrant_t *entrant, admission_proxied_t self,
         .dry_run = admission_conf_is_dry_run(entrant->conf)
     };
 
-    if (entrant->related.holds_any || self == ADMISSION_PROXIED_PART) {
+    if (entrant->related.holds_any || claim == ADMISSION_PROXIED_PART) {
         /* A request with a permit must not wait for a second one. Its worker is
          * already counted. */
         return entry;
     }
-    if (self == ADMISSION_PROXIED_ENDLESS) {
+    if (claim == ADMISSION_PROXIED_ENDLESS) {
         entry.worker = ADM_WORKER_DENIED;
         entry.wait = ADM_WAIT_BLOCKED;
         state->why_denied = ENDLESS;
@@ -162,20 +162,20 @@ static admission_request_t *enter(const entrant_t *entrant,
 {
     request_rec *r = entrant->r;
     admission_request_t *state = admission_visit_note(r, zone);
-    admission_proxied_t self;
+    admission_proxied_t claim;
     adm_ticket_t *ticket;
     adm_entry_t entry;
 
     state->enters_for_target = entrant->target != NULL;
     state->visit = admission_visit_make(r, zone);
     ticket = &state->visit->ticket;
-    self = admission_proxied_claim(r, zone, ticket);
-    if (self == ADMISSION_PROXIED_SUCCESSOR) {
+    claim = admission_proxied_claim(r, zone, ticket);
+    if (claim == ADMISSION_PROXIED_SUCCESSOR) {
         note_who(r, ticket);
         state->outcome = ADM_ADMITTED;
         return state;
     }
-    entry = entry_of(entrant, self, state);
+    entry = entry_of(entrant, claim, state);
     if (zone->uses_flows) {
         evaluate_key(entrant, zone, &entry);
     }
@@ -270,8 +270,8 @@ static bool restore_page_handler(request_rec *r)
     return handler != NULL;
 }
 
-/* The request itself does not count. If it is about to be redirected inside
- * httpd, enter the target's zone now, while the request can still be parked. */
+/* Enter the zone of the URL to which httpd is about to redirect the request,
+ * which itself does not count: only now can the request still be parked. */
 ADMISSION_NOT_INLINED static int enter_for_target(request_rec *r)
 {
     admission_target_t target;

@@ -1,5 +1,5 @@
-/* advice.c - errors and warnings about the configuration as a whole, and `httpd
- * -t -D DUMP_ADMISSION`.
+/* advice.c - errors and warnings about the configuration as a whole, and the
+ * list of zones that `httpd -t -D DUMP_ADMISSION` prints.
  */
 #include <httpd.h>
 #include <apr_file_info.h>
@@ -91,7 +91,7 @@ void admission_advice_start(apr_pool_t *p, server_rec *s)
 
 /* ---- hooks --------------------------------------------------------------- */
 
-/* A percentage is valid in any case, as it is below 100. */
+/* Reject a reserve of all workers. A percentage is always below 100. */
 int admission_advice_check_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s)
 {

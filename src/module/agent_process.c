@@ -90,6 +90,7 @@ static void lock_memory(void)
     }
 }
 
+/* The whole life of the agent's process. Does not return. */
 static void work(pid_t parent)
 {
     agent_task_t tasks[ADMISSION_PARTS_NUMBER + 1];
@@ -117,8 +118,8 @@ static void work(pid_t parent)
 
 /* ---- the parent ----------------------------------------------------------- */
 
-/* Log once per configuration that no agent runs. Children then reclaim permits
- * of dead children in rounds of their own, which come later. */
+/* Log once per configuration that no agent runs. Children then make the rounds,
+ * less often. */
 static void warn_of_missing_agent(apr_status_t rv)
 {
     if (!has_warned) {
@@ -183,8 +184,8 @@ static void start(void)
                  "admission-agent is process %" APR_PID_T_FMT, process->pid);
 }
 
-/* @return whether the MPM has left its main loop, to exit or to reload: the agent
- * ends with its configuration, and no other one is started. */
+/* @return whether the MPM has left its main loop, to exit or to reload: the
+ * agent ends with its configuration, and no other one is started. */
 static bool is_mpm_stopping(void)
 {
     return admission_capacity_query(AP_MPMQ_MPM_STATE, AP_MPMQ_STOPPING)

@@ -1,5 +1,5 @@
-/* backend.c - which backend mod_proxy sends a request to, and whether it switches
- * to another protocol.
+/* backend.c - which backend mod_proxy sends a request to, and whether it
+ * switches to another protocol.
  */
 #include <httpd.h>
 #include <http_config.h>
@@ -80,9 +80,9 @@ typedef struct upgrade_t {
 
 /* ---- which responses ----------------------------------------------------- */
 
-/* Start of a response. For FastCGI and the like, 101 is an ordinary status that
- * a program has chosen. */
-typedef enum { NOTHING_YET, SWITCHES, ANSWERS } begin_t;
+/* What the first bytes of a response show: nothing yet, status 101 (a switch to
+ * another protocol), or an ordinary response. */
+typedef enum { NOTHING_YET, SWITCHES, RESPONDS } begin_t;
 
 /* Classify the first bytes of a response. Another response follows one with a
  * status 1xx. */
@@ -93,12 +93,12 @@ static begin_t classify(const char *data, apr_size_t length)
 
     if (length < strlen(version) + 5
         || strncmp(data, version, strlen(version)) != 0) {
-        return ANSWERS;
+        return RESPONDS;
     }
     if (strncmp(status, "101", 3) == 0) {
         return SWITCHES;
     }
-    return *status == '1' ? NOTHING_YET : ANSWERS;
+    return *status == '1' ? NOTHING_YET : RESPONDS;
 }
 
 /* Classify the first data in a brigade. Both modules send it from memory, so
@@ -115,7 +115,7 @@ static begin_t classify_brigade(apr_bucket_brigade *bb)
             return apr_bucket_read(b, &data, &length, APR_NONBLOCK_READ)
                            == APR_SUCCESS
                        ? classify(data, length)
-                       : ANSWERS;
+                       : RESPONDS;
         }
     }
     return NOTHING_YET;
@@ -123,7 +123,8 @@ static begin_t classify_brigade(apr_bucket_brigade *bb)
 
 /* ---- the filter ---------------------------------------------------------- */
 
-/* The filter: release the ticket after a 101 response has been passed on. */
+/* The filter: release the ticket after a 101 response has been passed on. From
+ * FastCGI and the like, 101 is an ordinary status that a program has chosen. */
 static apr_status_t watch_response(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     upgrade_t *watched = f->ctx;

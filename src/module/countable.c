@@ -48,8 +48,8 @@ bool admission_countable_include(request_rec *r)
  * one of the few: its requests are limited rather than missed. */
 static bool may_serve, may_serve_post;
 
-/* Subversion's module. It starts a commit with a POST request that has no handler
- * name; all its other requests have one. */
+/* Subversion's module. It starts a commit with a POST request that has no
+ * handler name; all its other requests have one. */
 #define SERVES_POST "mod_dav_svn.c"
 
 /* @return whether a module's handler hook requires a handler name, or serves
@@ -106,9 +106,9 @@ static bool needs_name(const char *file)
     return false;
 }
 
-/* @return the names of the modules, separated by commas; NULL: none. Handler
- * hooks before this module's own are left out: httpd calls them first, so they
- * are never limited. */
+/* @return the modules that might serve a request without a handler name,
+ * separated by commas; NULL: none. Handler hooks before this module's own are
+ * left out: httpd calls them first, so they are never limited. */
 static const char *foreign_modules(apr_pool_t *p)
 {
     const apr_array_header_t *hooks = ap_hook_get_handler();
@@ -129,8 +129,8 @@ static const char *foreign_modules(apr_pool_t *p)
     return names;
 }
 
-/* @return whether a module is loaded that might serve this request, which has no
- * handler name. If not, httpd itself serves it. */
+/* @return whether a module is loaded that might serve this request, which has
+ * no handler name. If not, httpd itself serves it. */
 static bool may_be_foreign(const request_rec *r)
 {
     return may_serve || (may_serve_post && r->method_number == M_POST);
@@ -185,7 +185,7 @@ static bool is_file_of_its_type(const request_rec *r)
 }
 
 /* @return whether mod_php might run the file as a program, because it is
- * executable: the option xbithack of mod_php, which .htaccess may set. For
+ * executable: the option xbithack of mod_php, which .htaccess can set. For
  * other modules it is a static file. */
 static bool may_be_php(const request_rec *r)
 {

@@ -6,7 +6,7 @@
  *
  * A zone's lock contains pointers. A process that can write to the shared
  * memory could thus make the next owner of a lock write to any address in its
- * own memory. If that owner can become root, so can the writer. Hence processes
+ * own memory. If that owner can become root, so can the writer. So processes
  * with privileges take no lock.
  */
 #include <httpd.h>
@@ -45,7 +45,7 @@ adm_segment_t *admission_process_segment(void)
 #define SPARE_CHILDREN 64
 #define MIN_FLOW_TABLES 64
 
-static uint32_t at_least(uint64_t wanted, uint32_t least, uint32_t most)
+static uint32_t clamp(uint64_t wanted, uint32_t least, uint32_t most)
 {
     return wanted < least ? least : wanted > most ? most : (uint32_t)wanted;
 }
@@ -79,17 +79,16 @@ static uint64_t flow_tables_needed(void)
 static adm_sizes_t choose_sizes(void)
 {
     return (adm_sizes_t){
-        .zones = at_least(4 * (uint64_t)admission_zones_count(), MIN_ZONES,
-                          ADMISSION_ZONES_MAX),
-        .flow_tables = at_least(4 * flow_tables_needed(), MIN_FLOW_TABLES,
-                                65536),
-        .tickets = at_least(4 * tickets_needed(), MIN_TICKETS, 1 << 24),
+        .zones = clamp(4 * (uint64_t)admission_zones_count(), MIN_ZONES,
+                       ADMISSION_ZONES_MAX),
+        .flow_tables = clamp(4 * flow_tables_needed(), MIN_FLOW_TABLES, 65536),
+        .tickets = clamp(4 * tickets_needed(), MIN_TICKETS, 1 << 24),
         /* Twice, because the worker MPM can have more processes than slots
          * while old ones finish. */
-        .children = at_least(2
-                                 * (uint64_t)admission_capacity_query(
-                                     AP_MPMQ_HARD_LIMIT_DAEMONS, 256),
-                             SPARE_CHILDREN, 1 << 20)
+        .children = clamp(2
+                              * (uint64_t)admission_capacity_query(
+                                  AP_MPMQ_HARD_LIMIT_DAEMONS, 256),
+                          SPARE_CHILDREN, 1 << 20)
                     + SPARE_CHILDREN
     };
 }
@@ -290,9 +289,9 @@ static bool has_dangerous_capability(void)
     return false;
 }
 
-/* @return whether the calling thread is root, or has a capability to become root
- * or to act on other users' files and processes, even if that capability is not
- * in effect. A few system calls. */
+/* @return whether the calling thread is root, or has a capability to become
+ * root or to act on other users' files and processes, even if that capability
+ * is not in effect. A few system calls. */
 static bool has_privileges(void)
 {
     return geteuid() == 0 || getuid() == 0 || has_dangerous_capability();

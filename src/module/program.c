@@ -44,8 +44,9 @@ static bool is_outdated_child(void)
            != admission_capacity_query(AP_MPMQ_GENERATION, 0);
 }
 
-/* A reload ends mod_fcgid's process manager. In a child of the configuration before,
- * mod_fcgid waits forever for a response from it, and would hold the permit forever. */
+/* A reload ends mod_fcgid's process manager. In a child of the configuration
+ * before, mod_fcgid would wait forever for a response from it, with the
+ * permit. */
 bool admission_program_reject_without_manager(request_rec *r)
 {
     static _Atomic bool is_logged;

@@ -165,9 +165,9 @@ static void log_rejection(request_rec *r, const admission_request_t *state)
     }
 }
 
-/* Warn of a local filter that drops the header of nested_proxied.c, so that
- * requests wait for each other. Uses the log interval of ADM_WAITED, which no
- * other message uses. */
+/* Warn of a local filter that drops the header Admission-Ticket
+ * (nested_proxied.c), so that requests wait for each other. Uses the log
+ * interval of ADM_WAITED, which no other message uses. */
 static void log_mutual_wait(request_rec *r, const admission_zone_t *zone)
 {
     if (admission_proxied_is_awaited(r, zone)
@@ -208,7 +208,7 @@ static const char *reason_for_unlimited(apr_status_t rv)
 }
 
 /* Count and log a request that runs without a limit because of a fault. Uses
- * the segment, because the child may not be registered. */
+ * the segment, because the child might not be registered. */
 static void log_unlimited(request_rec *r, const admission_request_t *state)
 {
     adm_segment_t *segment = admission_process_segment();

@@ -147,8 +147,8 @@ static int serve_from_cache(request_rec *r)
 
 /* ---- with a permit ------------------------------------------------------- */
 
-/* Start the steps of each capability. @return the one whose end() and rest() are
- * called, with the argument @a data; NULL: none. */
+/* Start the steps of each capability. @return the one whose end() and rest()
+ * are called, with the argument @a data; NULL: none. */
 static const admission_part_t *
 begin_parts(request_rec *r, admission_visit_t *visit, void **data)
 {
@@ -169,7 +169,7 @@ begin_parts(request_rec *r, admission_visit_t *visit, void **data)
 }
 
 /* Run the request with its permit. After a wait, query mod_cache again, because
- * it may have cached the response in the meantime. If the cached response is
+ * it might have cached the response in the meantime. If the cached response is
  * removed in between, the restarted request runs on this request's permit. */
 static int run_with_permit(request_rec *r, admission_request_t *state)
 {

@@ -5,7 +5,7 @@
 #include "conf.h"
 #include "location.h"
 
-/** admission_url_conf() of a request that httpd may have redirected. */
+/** admission_url_conf() of a request that httpd might have redirected. */
 const admission_dir_conf_t *admission_url_conf_of_redirected(request_rec *r);
 
 /** @return the configuration that applies to the request: its own sections and,

@@ -69,8 +69,7 @@ admission_visit_connection(const conn_rec *c)
     return ap_get_module_config(c->conn_config, &admission_module);
 }
 
-/** @return the first visit of the connection, which may have ended; NULL:
- *  none. */
+/** @return the connection's first visit, which can have ended; NULL: none. */
 static inline admission_visit_t *admission_visit_first(const conn_rec *c)
 {
     const admission_connection_t *state = admission_visit_connection(c);

@@ -66,8 +66,8 @@ bool admission_wait_ignores_reset(const request_rec *r)
     return is_local_post(r);
 }
 
-/* @return whether the client has closed its connection. Detects this even
- * behind unread data and under TLS. */
+/* @return whether the client has closed its connection, even behind unread data
+ * and under TLS. */
 static bool has_closed(const request_rec *r)
 {
     apr_socket_t *socket = ap_get_conn_socket(r->connection);
@@ -75,8 +75,8 @@ static bool has_closed(const request_rec *r)
                                            ? 0
                                            : POLLRDHUP };
 
-    /* A client that leaves unread data behind, such as the session tickets of TLS 1.3,
-     * resets its connection. */
+    /* A client that leaves unread data behind, such as the session tickets of
+     * TLS 1.3, resets its connection. */
     return socket && !admission_wait_ignores_reset(r)
            && apr_os_sock_get(&client.fd, socket) == APR_SUCCESS
            && poll(&client, 1, 0) == 1
@@ -87,7 +87,8 @@ bool admission_wait_client_has_gone(const request_rec *r)
 {
     const conn_rec *c = r->connection;
 
-    /* An HTTP/2 stream has no socket; its connection's thread sets `aborted`. */
+    /* An HTTP/2 stream has no socket; its connection's thread sets
+     * `aborted`. */
     return c->master ? c->aborted || c->master->aborted
                      : c->aborted || has_closed(r);
 }

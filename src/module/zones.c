@@ -1,7 +1,7 @@
 /* zones.c - the sections that set a limit, and the zones that they form.
  *
- * Zones are made in check_config, when every ServerName is known. check_config also runs
- * for `configtest` and DUMP_ADMISSION.
+ * Zones are made in check_config, when every ServerName is known. check_config
+ * also runs for `configtest` and DUMP_ADMISSION.
  */
 #include <httpd.h>
 #include <apr_hash.h>
@@ -121,7 +121,8 @@ admission_section_t *admission_zones_sections(void)
     return first_section;
 }
 
-/* At the end of the configuration, httpd replaces it with a merged one. */
+/* The directives outside of sections, while the configuration is being read: at
+ * its end, httpd replaces the record with a merged one. */
 static admission_dir_conf_t *conf_of_server(const server_rec *s)
 {
     return ap_get_module_config(s->lookup_defaults, &admission_module);
