@@ -20,7 +20,7 @@ UseCanonicalPhysicalPort On
 RewriteEngine On
 RewriteRule ^/a/(.*) $to/\$1 [P]
 ProxyErrorOverride On
-ErrorDocument 500 /cgi-bin/heavy?id=page&ms=100
+ErrorDocument 500 /cgi-bin/heavy?id=page&ms=30
 CONF
     $httpd->put('fails.cgi', <<'CGI');
 #!/bin/sh
@@ -32,7 +32,7 @@ CGI
     $httpd->start;
 
     my $watch = $httpd->watch;
-    my @line = map { ($httpd->ask("/a/fails.cgi?$_"), $httpd->ask("/cgi-bin/heavy?id=other$_&ms=100")) }
+    my @line = map { ($httpd->ask("/a/fails.cgi?$_"), $httpd->ask("/cgi-bin/heavy?id=other$_&ms=30")) }
         1 .. 8;
     is_deeply statuses(answers(@line)), { 200 => 8, 500 => 8 }, 'all are answered';
     is $watch->most, 1, 'error pages and others run one at a time';

@@ -26,7 +26,7 @@ CONF
         cmp_ok $room // -1, '>', 0, ($factor =~ s/\n//r || 'no factor') . ': there is room to park'
             or diag $dump;
         $httpd->allow_in_log(qr/ADM0302|AH10159|AH00484/)->start;
-        my @all = map { $httpd->ask("/cgi-bin/heavy?id=$_&ms=50") } 1 .. $clients;
+        my @all = map { $httpd->ask("/cgi-bin/heavy?id=$_&ms=20") } 1 .. $clients;
         is_deeply statuses(answers(@all)), { 200 => $clients }, '... no request is rejected';
         is $httpd->get('/static.txt')->{status}, 200, '... nor any later request';
         $httpd->zone_becomes('/cgi-bin/', '... and the zone is at rest', Active => 0,
