@@ -16,22 +16,6 @@
 
 APLOG_USE_MODULE(admission);
 
-/* ---- setup ------------------------------------------------------------------ */
-
-static bool counts(const admission_zone_t *zone)
-{
-    return zone->max_concurrent.is_auto && zone->handle.idx != 0;
-}
-
-static auto_zone_t describe(const admission_zone_t *zone)
-{
-    return (auto_zone_t){ .name = zone->name,
-                          .handle = zone->handle,
-                          .min = (uint32_t)zone->max_concurrent.min,
-                          .max = (uint32_t)zone->limit,
-                          .is_dry = zone->dry_run };
-}
-
 /* ---- log -------------------------------------------------------------------- */
 
 static void log_event(void *data, const auto_news_t *news)
@@ -66,8 +50,14 @@ static void *setup(apr_pool_t *p, server_rec *s)
     auto_setup_t *tuned = apr_pcalloc(p, sizeof(*tuned));
 
     for (zone = admission_zones(); zone; zone = zone->next) {
-        if (counts(zone)) {
-            APR_ARRAY_PUSH(found, auto_zone_t) = describe(zone);
+        if (zone->max_concurrent.is_auto && zone->handle.idx != 0) {
+            APR_ARRAY_PUSH(found, auto_zone_t) = (auto_zone_t){
+                .name = zone->name,
+                .handle = zone->handle,
+                .min = (uint32_t)zone->max_concurrent.min,
+                .max = (uint32_t)zone->limit,
+                .is_dry = zone->dry_run
+            };
         }
     }
     tuned->zones = (auto_zone_t *)found->elts;

@@ -64,11 +64,6 @@ static struct {
 
 /* ---- start -------------------------------------------------------------------- */
 
-static law_tune_rules_t rules_of(const auto_zone_t *zone)
-{
-    return (law_tune_rules_t){ .min = zone->min, .max = zone->max };
-}
-
 /* Start with the first of these that exists: the previous agent's state in the
  * segment; the zone's limit from an earlier configuration; the state file. */
 static void recall(adm_child_t *self, tuned_t *tuned, const auto_seen_t *seen)
@@ -281,7 +276,7 @@ static void decide(adm_child_t *self, uint32_t number, const auto_seen_t *seen,
                    uint64_t whole, adm_usec_t now)
 {
     tuned_t *tuned = &all.zones[number];
-    const law_tune_rules_t rules = rules_of(tuned->zone);
+    const law_tune_rules_t rules = { tuned->zone->min, tuned->zone->max };
     law_tune_sample_t sample = sample_of(self, tuned, seen, now);
     uint32_t limit;
 

@@ -7,33 +7,16 @@
 
 typedef unsigned long long number_t;
 
-static void print_memory(const law_tune_shown_t *shown, char *text)
-{
-    print(
-        text,
-        "memory has room for %u programs of %llu MB (the largest had %llu) in "
-        "%llu MB",
-        shown->memory_cap, (number_t)shown->program_mb,
-        (number_t)shown->largest_mb, (number_t)shown->budget_mb);
-}
-
-static void print_throughput(const law_tune_shown_t *shown, uint32_t limit,
-                             char *text)
-{
-    print(text,
-          "%u serve %llu.%llu requests per second, and more programs would not "
-          "serve more: they wait for something else%s",
-          limit, (number_t)shown->requests_1000s / 1000,
-          (number_t)shown->requests_1000s / 100 % 10,
-          shown->program_mb ? "" : "; their memory is not known");
-}
-
 void auto_sentence(const law_tune_shown_t *shown, uint32_t limit,
                    char text[AUTO_SENTENCE])
 {
     switch (shown->reason) {
     case LAW_TUNE_MEMORY:
-        print_memory(shown, text);
+        print(text,
+              "memory has room for %u programs of %llu MB (the largest had "
+              "%llu) in %llu MB",
+              shown->memory_cap, (number_t)shown->program_mb,
+              (number_t)shown->largest_mb, (number_t)shown->budget_mb);
         break;
     case LAW_TUNE_PROCESSORS:
         print(text,
@@ -42,7 +25,12 @@ void auto_sentence(const law_tune_shown_t *shown, uint32_t limit,
               shown->busy_permille / 10);
         break;
     case LAW_TUNE_THROUGHPUT:
-        print_throughput(shown, limit, text);
+        print(text,
+              "%u serve %llu.%llu requests per second, and more programs would "
+              "not serve more: they wait for something else%s",
+              limit, (number_t)shown->requests_1000s / 1000,
+              (number_t)shown->requests_1000s / 100 % 10,
+              shown->program_mb ? "" : "; their memory is not known");
         break;
     case LAW_TUNE_IDLE:
         print(text, "no request waits, so %u is not tested further", limit);

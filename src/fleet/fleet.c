@@ -114,16 +114,6 @@ static const char *name_of_server(apr_pool_t *p)
                 : apr_pstrdup(p, host);
 }
 
-static agent_share_t describe(const admission_zone_t *zone, server_rec *s)
-{
-    return (agent_share_t){ .name = zone->name,
-                            .handle = zone->handle,
-                            .terms = { .limit = (uint32_t)zone->limit,
-                                       .lease_usec = terms.lease,
-                                       .hold_usec = terms.hold },
-                            .longest_usec = s->timeout };
-}
-
 static void *setup(apr_pool_t *p, server_rec *s)
 {
     const admission_zone_t *zone;
@@ -135,7 +125,14 @@ static void *setup(apr_pool_t *p, server_rec *s)
     terms = admission_fleet(s);
     for (zone = admission_zones(); zone; zone = zone->next) {
         if (zone->is_shared && zone->handle.idx != 0) {
-            APR_ARRAY_PUSH(found, agent_share_t) = describe(zone, s);
+            APR_ARRAY_PUSH(found, agent_share_t) = (agent_share_t){
+                .name = zone->name,
+                .handle = zone->handle,
+                .terms = { .limit = (uint32_t)zone->limit,
+                           .lease_usec = terms.lease,
+                           .hold_usec = terms.hold },
+                .longest_usec = s->timeout
+            };
         }
     }
     if (found->nelts == 0) {
@@ -302,17 +299,6 @@ static void facts_of_server(admission_facts_t *facts)
          shown.max_usec);
 }
 
-static void write_server_sentences(request_rec *r)
-{
-    if (engine().state == FLEET_ENGINE_LOST) {
-        admission_page_words_write(
-            r, "bad",
-            "Not connected to the fleet engine. This server keeps its shares "
-            "until their leases expire; then the fallback of AdmissionFleet "
-            "applies. See the error log.");
-    }
-}
-
 static void write_zone_sentences(request_rec *r, apr_pool_t *p,
                                  const admission_view_t *view)
 {
@@ -350,8 +336,12 @@ static void write_sentences(request_rec *r, apr_pool_t *p,
     if (view) {
         write_zone_sentences(r, p, view);
     }
-    else {
-        write_server_sentences(r);
+    else if (engine().state == FLEET_ENGINE_LOST) {
+        admission_page_words_write(
+            r, "bad",
+            "Not connected to the fleet engine. This server keeps its shares "
+            "until their leases expire; then the fallback of AdmissionFleet "
+            "applies. See the error log.");
     }
 }
 

@@ -182,14 +182,6 @@ static apr_status_t pass_in_place(spool_t *spool, apr_bucket *b)
 
 /* ---- data ------------------------------------------------------------------ */
 
-/* The system resets the connection to a program that exits before it has read
- * its body. Its output is then complete. */
-static bool is_end_of_program(const spool_t *spool, apr_status_t rv)
-{
-    return APR_STATUS_IS_ECONNRESET(rv)
-           && adm_program_was_announced(&spool->visit->ticket);
-}
-
 /* Send what was read before, and an error that marks the response as
  * incomplete. */
 static apr_status_t abort_response(spool_t *spool, apr_status_t fault)
@@ -215,7 +207,10 @@ static apr_status_t abort_response(spool_t *spool, apr_status_t fault)
  * complete; the error otherwise. */
 static apr_status_t end_or_abort(spool_t *spool, apr_status_t fault)
 {
-    if (is_end_of_program(spool, fault)) {
+    /* The system resets the connection to a program that exits before it has read
+     * its body. Its output is then complete. */
+    if (APR_STATUS_IS_ECONNRESET(fault)
+        && adm_program_was_announced(&spool->visit->ticket)) {
         /* Parts of the client's body might still arrive. */
         spool->r->connection->keepalive = AP_CONN_CLOSE;
         return APR_EOF;
@@ -470,16 +465,6 @@ bool spool_end(void *begun, int rv)
 
 /* ---- the rest, without a worker (event MPM) -------------------------------- */
 
-/* Release the permit if the program has exited since. */
-static void release_if_exited(spool_t *spool)
-{
-    adm_ticket_t *ticket = &spool->visit->ticket;
-
-    if (admission_release_at_end_of_output(ticket)) {
-        adm_ticket_return_worker(ticket);
-    }
-}
-
 /* The client takes more, or has timed out. @return whether to wait again. If
  * not, the request is finished, and can be gone. */
 static bool resume(admission_ready_t *ready)
@@ -491,7 +476,10 @@ static bool resume(admission_ready_t *ready)
                           ? APR_TIMEUP
                           : admission_drain_push(&spool->drain);
 
-    release_if_exited(spool);
+    /* The program can have exited since. */
+    if (admission_release_at_end_of_output(&spool->visit->ticket)) {
+        adm_ticket_return_worker(&spool->visit->ticket);
+    }
     if (APR_STATUS_IS_EAGAIN(rv)) {
         admission_ready_note(ready);
         if (admission_ready_wait(ready, true)) {

@@ -21,12 +21,6 @@ typedef struct overview_t {
 
 /* ---- selection and order ------------------------------------------------- */
 
-static bool is_selected(apr_pool_t *p, const admission_zone_t *zone,
-                        const char *filter)
-{
-    return !filter || ap_strcasestr(admission_text_utf8(p, zone->name), filter);
-}
-
 /* The history, 5 KB to copy, is read only if the state depends on it. */
 static admission_page_state_t state_of(const admission_zone_t *zone)
 {
@@ -53,7 +47,8 @@ static void sort_zones(apr_pool_t *p, const char *filter, overview_t *overview)
     };
     for (i = 0, zone = first; zone; i++, zone = zone->next) {
         states[i] = ADMISSION_PAGE_STATES;
-        if (is_selected(p, zone, filter)) {
+        if (!filter
+            || ap_strcasestr(admission_text_utf8(p, zone->name), filter)) {
             states[i] = (unsigned char)state_of(zone);
             overview->in_state[states[i]]++;
         }

@@ -25,17 +25,6 @@ static const char *name_bucket(apr_pool_t *p, int bucket)
                         msec < 1000 ? "ms" : "s");
 }
 
-static void draw_bar(request_rec *r, apr_pool_t *p, int bucket, uint64_t count,
-                     uint64_t top)
-{
-    ap_rprintf(
-        r,
-        "<tr><th scope=\"row\">%s</th><td><svg aria-hidden=\"true\"><rect "
-        "width=\"%.1f%%\" height=\"100%%\"/></svg></td>"
-        "<td>%" APR_UINT64_T_FMT "</td></tr>\n",
-        name_bucket(p, bucket), 100 * (double)count / (double)top, count);
-}
-
 /* Draw the buckets from the first to the last that is not empty. */
 static void draw_histogram(request_rec *r, apr_pool_t *p, const char *title,
                            const adm_durations_t *durations)
@@ -57,7 +46,13 @@ static void draw_histogram(request_rec *r, apr_pool_t *p, const char *title,
                admission_page_words_percentile(p, durations, 50),
                admission_page_words_percentile(p, durations, 95));
     for (i = first; i <= last; i++) {
-        draw_bar(r, p, i, durations->bucket[i], top);
+        ap_rprintf(r,
+                   "<tr><th scope=\"row\">%s</th><td><svg aria-hidden=\"true\">"
+                   "<rect width=\"%.1f%%\" height=\"100%%\"/></svg></td>"
+                   "<td>%" APR_UINT64_T_FMT "</td></tr>\n",
+                   name_bucket(p, i),
+                   100 * (double)durations->bucket[i] / (double)top,
+                   durations->bucket[i]);
     }
     ap_rputs("</table>\n", r);
 }

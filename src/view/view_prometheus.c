@@ -58,12 +58,6 @@ static char *put_label(char *end, const char *text)
     return end;
 }
 
-/* A byte becomes two in UTF-8 and two when it is escaped, never both. */
-static apr_size_t room_of_label(const admission_zone_t *zone)
-{
-    return 2 * strlen(zone->name) + sizeof(LABEL_BEGIN);
-}
-
 /* @return false if there is not enough memory. */
 static bool make_table(const admission_zone_t *first, table_t *table)
 {
@@ -74,7 +68,9 @@ static bool make_table(const admission_zone_t *first, table_t *table)
     *table = (table_t){ .bytes = sizeof(row_t) };
     for (zone = first; zone; zone = zone->next) {
         table->count++;
-        table->bytes += sizeof(row_t) + room_of_label(zone);
+        /* A byte becomes two in UTF-8 and two when it is escaped, never both. */
+        table->bytes += sizeof(row_t) + sizeof(LABEL_BEGIN)
+                        + 2 * strlen(zone->name);
     }
     table->rows = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
