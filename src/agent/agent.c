@@ -12,8 +12,7 @@
 #include "agent.h"
 #include "core/adm_number.h"
 
-/* Longest sleep: the agent's heartbeat is stored at least this often. */
-#define TICK_USEC ADM_USEC_PER_SEC
+#define TICK_USEC ADM_USEC_PER_SEC /* longest time between heartbeats */
 
 /* ---- the process ---------------------------------------------------------- */
 

@@ -1,6 +1,5 @@
 /* adm_agent.c - whether the agent is at work, and how to wake it.
- * Called by adm_round, adm_ticket, adm_child, adm_program, adm_segment and
- * src/agent.
+ * Called by src/agent, and by files of src/core that have work for the agent.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -49,8 +49,7 @@ static void clear_parts(adm_segment_t *segment, uint32_t idx)
 #undef CLEAR
 }
 
-/* Claim a record, if it is free. @return false if another process was
- * faster. */
+/* Claim a record. @return false if it is not free, or just being checked. */
 static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
                   uint32_t generation)
 {

@@ -23,7 +23,7 @@ typedef struct class_t {
     uint64_t permits;
 } class_t;
 
-/* A ticket that needs more than @a limit permits takes only @a limit. */
+/* @return the sum for one priority. A ticket takes at most @a limit permits. */
 static class_t class_of(const adm_flow_table_rec_t *table, unsigned priority,
                         uint32_t limit)
 {

@@ -29,6 +29,7 @@ static adm_override_t in_force_locked(const adm_zone_rec_t *zone)
                              .mode = adm_limit_mode(zone) };
 }
 
+/* The queue length is stored + 1, so that ADM_OVERRIDE_NONE becomes 0. */
 static void store_locked(adm_zone_rec_t *zone, const adm_override_t *wanted)
 {
     if (wanted->limit != ADM_OVERRIDE_KEEP) {

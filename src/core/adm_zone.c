@@ -99,7 +99,7 @@ static void end_left_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     state = atomic_load(&ticket->state);
     how = atomic_load(&ticket->bell) & ADM_BELL_HOW;
     if (state == ADM_TICKET_FREE || state == ADM_TICKET_ORPHANED) {
-        return;
+        return; /* done already */
     }
     if (state == ADM_TICKET_ACTIVE && how == ADM_LEFT_ABANDONED) {
         adm_zone_orphan_ticket_locked(segment, zone, ticket_idx, now);

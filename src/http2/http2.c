@@ -35,8 +35,7 @@ APLOG_USE_MODULE(admission);
 
 /* ---- threads ------------------------------------------------------------- */
 
-/* httpd's default of ThreadsPerChild. */
-#define DEFAULT_THREADS 25
+#define DEFAULT_THREADS 25 /* httpd's ThreadsPerChild */
 
 /* Upper bound of the chosen H2MaxWorkers: each can become a thread. */
 #define MOST_THREADS 512
@@ -98,7 +97,8 @@ void admission_streams_pre_config(apr_pool_t *pconf)
     }
 }
 
-/* @return the number of streams that may be in zones concurrently, per child. */
+/* @return the number of streams that may be in zones concurrently, per
+ * child. */
 static int streams_room(server_rec *s)
 {
     int threads = (int)admission_conf_tree_number("H2MaxWorkers", 0);
@@ -238,8 +238,8 @@ static adm_worker_t enter_locked(const conn_rec *c, const char **why)
     return worker;
 }
 
-/* Undo enter_locked(). The connection is in the table as long as one of its streams is
- * counted. */
+/* Undo enter_locked(). The connection is in the table as long as one of its
+ * streams is counted. */
 static void leave_locked(const conn_rec *c)
 {
     connection_t *connection = find_connection(c);

@@ -60,7 +60,8 @@ static void warn_of_unreachable_limit(apr_pool_t *p, server_rec *s,
     }
 }
 
-static void warn_of_unreachable_limits(apr_pool_t *p, server_rec *s)
+/* Warn of mod_cgi with a threaded MPM, and of limits that cannot be reached. */
+static void warn_of_unsuitable_mpm(apr_pool_t *p, server_rec *s)
 {
     const admission_zone_t *zone = admission_zones();
     int workers = admission_capacity_workers();
@@ -85,7 +86,7 @@ void admission_advice_start(apr_pool_t *p, server_rec *s)
 {
     admission_conf_tree_warn(p, s);
     admission_room_warn(s);
-    warn_of_unreachable_limits(p, s);
+    warn_of_unsuitable_mpm(p, s);
     admission_countable_warn(p, s);
 }
 

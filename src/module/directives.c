@@ -22,6 +22,7 @@
 
 APLOG_USE_MODULE(admission);
 
+/* Set the section's limit. A second MaxConcurrent of it must be the same. */
 static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
                                       const char *arg, const char *min,
                                       const char *max)
@@ -172,7 +173,7 @@ static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
     return error ? error : admission_parse_condition(cmd, args, &conf->exempt);
 }
 
-/* "retry-after=..." */
+/* Parse the option retry-after=. @return whether it is valid. */
 static bool parse_retry(const char *option, admission_dir_conf_t *conf)
 {
     adm_usec_t time;

@@ -1,4 +1,6 @@
-/* page_handler.c - locations where the configuration enables the module's pages. */
+/* page_handler.c - locations where the configuration enables the module's
+ * pages.
+ */
 #include <httpd.h>
 #include <apr_hash.h>
 #include <apr_strings.h>
@@ -71,9 +73,9 @@ int admission_page_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
     return OK;
 }
 
-/* httpd parses the argument of SetHandler as an expression, which keeps the line and the
- * file name of the directive. The name is compared by address: an .htaccess file has its
- * own copy, so it cannot enable a page. */
+/* httpd parses the argument of SetHandler as an expression, which contains the
+ * directive's line and file name. The name is compared by address: an .htaccess
+ * file has its own copy, so it cannot enable a page. */
 const char *admission_page_handler_of(const request_rec *r)
 {
     const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);

@@ -53,7 +53,7 @@ bool admission_parse_time(const char *text, adm_usec_t min, adm_usec_t *time)
     while (apr_isdigit(*unit)) {
         unit++;
     }
-    /* httpd's parser ignores all but the first letters of a unit. */
+    /* Check the unit here: httpd's parser ignores all but its first letters. */
     for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
         if (unit > text && strcmp(unit, units[i]) == 0) {
             if (ap_timeout_parameter_parse(text, &parsed, "s") != APR_SUCCESS) {

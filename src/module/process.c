@@ -391,8 +391,7 @@ apr_status_t admission_process_fault(void)
 
 void admission_process_child_stopping(apr_pool_t *pchild, int graceful)
 {
-    /* End all waits, which would delay the child's exit. A graceful stop waits
-     * for them. */
+    /* Waits would delay the child's exit. A graceful stop lets them finish. */
     if (child && !graceful) {
         adm_child_stop(child);
     }

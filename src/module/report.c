@@ -102,7 +102,8 @@ static void set_retry_after(request_rec *r, adm_usec_t drain)
 
 /* ---- the error log ------------------------------------------------------- */
 
-/* List the number of rejections by outcome: "full 3, timeout 0, ...". */
+/* List the number of rejections by outcome, including those that a dry run
+ * would have made: "full 3, timeout 0, ...". */
 static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
 {
     const char *list = NULL;

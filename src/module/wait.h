@@ -10,8 +10,7 @@
  *  always ends the request. Not for HTTP/2 streams. */
 bool admission_wait_ignores_end(const request_rec *r);
 
-/** @return whether the request is served even if its client resets the
- *  connection. */
+/** @return whether the request is served even after a reset by its client. */
 bool admission_wait_ignores_reset(const request_rec *r);
 
 /** @return whether the client has disconnected. */

@@ -121,8 +121,7 @@ admission_section_t *admission_zones_sections(void)
     return first_section;
 }
 
-/* The directives outside of sections, while the configuration is being read: at
- * its end, httpd replaces the record with a merged one. */
+/* The directives outside of sections. httpd's merge makes a new record. */
 static admission_dir_conf_t *conf_of_server(const server_rec *s)
 {
     return ap_get_module_config(s->lookup_defaults, &admission_module);
@@ -306,6 +305,7 @@ static bool settle_queue(admission_zone_t *zone,
     return true;
 }
 
+/* Make a section's zone, or add it to one that has the same limit and queue. */
 static int settle_limit(apr_pool_t *p, server_rec *s,
                         admission_section_t *section)
 {
@@ -445,6 +445,7 @@ int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
     admission_section_t *section;
     int rv = OK;
 
+    /* First all zones: a section can join one that is set after it. */
     for (section = first_section; section && rv == OK;
          section = section->next) {
         if (makes_zone(section)) {

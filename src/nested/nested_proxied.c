@@ -251,8 +251,8 @@ void admission_proxied_end_http2(request_rec *r)
 
 /* ---- received ------------------------------------------------------------ */
 
-/* @param ignores set to whether the header has a word that is not ours, or no
- * ticket */
+/* @param ignores set to whether the header has a word with an invalid MAC, or
+ * no ticket */
 static tickets_t *read_tickets(apr_pool_t *p, const char *words, bool *ignores)
 {
     tickets_t *tickets = apr_palloc(p, sizeof(*tickets));

@@ -123,6 +123,7 @@ request_rec *admission_redirect_follow(request_rec *r)
     return uri ? find_last(r, uri) : r;
 }
 
+/* Fill in @a target. @return whether it counts in a zone and is not exempt. */
 static bool target_counts(request_rec *r, request_rec *last,
                           admission_target_t *target)
 {

@@ -147,7 +147,8 @@ static void wake_held_back_locked(void)
     }
 }
 
-/* Restore a request that has a worker, and make another one readable. */
+/* Let the MPM poll the request's socket again. The request has a worker, so
+ * another one can be made readable. */
 static void restore_socket_locked(admission_parking_t *parking)
 {
     lot.readable -= parking->is_readable;

@@ -49,8 +49,7 @@ apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
                                 uint32_t threads, apr_int64_t descriptor_limit,
                                 apr_pool_t *pchild);
 
-/** @return the visit of a connection that is parked in this state, which is one at
- *  most; NULL: none. */
+/** @return the connection's visit that is parked in this state; NULL: none. */
 admission_visit_t *admission_lot_find(const conn_rec *c,
                                       admission_parked_t state);
 

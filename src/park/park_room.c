@@ -33,8 +33,7 @@
 
 APLOG_USE_MODULE(admission);
 
-/* event's default. */
-#define DEFAULT_START 3
+#define DEFAULT_START 3 /* event's StartServers */
 
 static bool server_parks; /* set in the parent, for all children */
 

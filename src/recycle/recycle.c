@@ -97,6 +97,7 @@ static void child_ready(apr_pool_t *pchild, server_rec *s)
 
 /* ---- after each connection ----------------------------------------------- */
 
+/* Postpone the end of the child while requests wait, which need its worker. */
 static bool is_postponed(adm_usec_t now)
 {
     if (recycling.wanted_since == 0) {

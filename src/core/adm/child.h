@@ -115,10 +115,10 @@ void adm_worker_limit_blocked(adm_child_t *child, uint32_t max);
  *  waited for a worker for long. Only for the dispatcher. No lock. */
 void adm_worker_note_lacking(adm_child_t *child, uint32_t count);
 
-/** Claim one of the cancellations that are due while parked requests lack a
- *  worker and the child blocks more than its limit: as many as workers are
- *  lacking. @return whether the caller, which waits on a thread, must cancel
- *  its ticket. No lock. */
+/** While parked requests lack workers, and the child blocks more workers than
+ *  its limit, as many waiting requests must give up theirs. @return whether the
+ *  caller, which waits on a thread, is one of these and must cancel its ticket.
+ *  No lock. */
 bool adm_worker_claim_yield(adm_child_t *child);
 
 /** Set budgets of connections, for an MPM that accepts fewer connections the

@@ -68,8 +68,7 @@ typedef struct adm_entry_t {
     uint32_t queue_length; /* requests that can wait, by its section */
     /* Reject the request if its estimated wait is longer; 0: never. */
     adm_usec_t target_usec;
-    /* The request always runs. The limit's decision is only counted. */
-    bool dry_run;
+    bool dry_run; /* always runs; what the limit would do is only counted */
 
     /* Only for zones with flows. */
     uint64_t key;         /* keys take turns; 0: none */
