@@ -4,28 +4,18 @@
 use AdmissionTest;
 use Admission::Redis;
 
-my $module = engine_or_skip('redis');
+engine_or_skip('redis');
 
 my $redis = Admission::Redis->start;
 my @servers;
 
 # All programs write into the record of the first server, and wait there.
-sub programs { return @servers ? "SetEnv HEAVY_DIR $servers[0]{dir}/heavy" : '' }
+sub programs { return @servers ? "SetEnv HEAVY_DIR $servers[0]{dir}/heavy" : () }
 
 sub conf {
     my ($fallback) = @_;
-    return <<"CONF";
-LoadModule admission_redis_module $module
-AdmissionEngine unix:$redis->{socket}
-AdmissionFleet lease=3s hold=1s fallback=$fallback
-LogLevel admission:info
-<Location /cgi-bin/>
-    MaxConcurrent 4
-    AdmissionZone db fleet
-    AdmissionQueue 100 timeout=60s
-    @{[ programs() ]}
-</Location>
-CONF
+    return fleet_zone("unix:$redis->{socket}", "lease=3s hold=1s fallback=$fallback", 4,
+                      'AdmissionQueue 100 timeout=60s', programs());
 }
 
 sub server {

@@ -5,27 +5,15 @@
 use AdmissionTest;
 use Admission::Redis;
 
-my $module = engine_or_skip('redis');
+engine_or_skip('redis');
 
 my $redis = Admission::Redis->start(conf => ['requirepass right']);
 
 sub conf {
     my ($fallback) = @_;
-    return <<"CONF";
-LoadModule admission_redis_module $module
-AdmissionEngine redis://127.0.0.1:$redis->{port}/1 password-file=password timeout=100ms
-AdmissionFleet lease=3s hold=1s fallback=$fallback
-LogLevel admission:info
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionZone db fleet
-    AdmissionQueue 10 timeout=60s
-</Location>
-<Location /cgi-bin/local/>
-    MaxConcurrent 2
-    AdmissionZone local
-</Location>
-CONF
+    return fleet_zone("redis://127.0.0.1:$redis->{port}/1 password-file=password timeout=100ms",
+                      "lease=3s hold=1s fallback=$fallback", 2, 'AdmissionQueue 10 timeout=60s')
+        . location('/cgi-bin/local/', 'MaxConcurrent 2', 'AdmissionZone local');
 }
 
 sub write_password {

@@ -6,24 +6,15 @@ use AdmissionTest::FakeRedis;
 
 use Time::HiRes qw(sleep time);
 
-my $module = engine_or_skip();
+engine_or_skip();
 
 my $fake = AdmissionTest::FakeRedis->start;
 my ($ok, $array, $bulk) = map { AdmissionTest::FakeRedis->can($_) } qw(granted array bulk);
 
 sub conf {
     my ($fallback) = @_;
-    return <<"CONF";
-LoadModule admission_redis_module $module
-AdmissionEngine redis://127.0.0.1:$fake->{port} timeout=1s
-AdmissionFleet lease=3s hold=1s fallback=$fallback
-LogLevel admission:info
-<Location /cgi-bin/>
-    MaxConcurrent 3
-    AdmissionZone db fleet
-    AdmissionQueue 10 timeout=60s
-</Location>
-CONF
+    return fleet_zone("redis://127.0.0.1:$fake->{port} timeout=1s", "lease=3s hold=1s fallback=$fallback", 3,
+                      'AdmissionQueue 10 timeout=60s');
 }
 
 my $TOLD = qr/ADM0141|ADM0152/;

@@ -4,7 +4,7 @@
 use AdmissionTest;
 use Admission::Redis;
 
-my $module = engine_or_skip('redis');
+engine_or_skip('redis');
 
 my $redis = Admission::Redis->start;
 
@@ -26,16 +26,8 @@ for_each_combo(sub {
     my ($combo) = @_;
 
     $redis->command('FLUSHALL');
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<"CONF");
-LoadModule admission_redis_module $module
-AdmissionEngine redis://127.0.0.1:$redis->{port}
-AdmissionFleet lease=3s hold=1s fallback=reject
-<Location /cgi-bin/>
-    MaxConcurrent 4
-    AdmissionZone db fleet
-    AdmissionQueue 10 timeout=60s
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf =>
+        fleet_zone("redis://127.0.0.1:$redis->{port}", 'lease=3s hold=1s fallback=reject', 4, 'AdmissionQueue 10 timeout=60s'));
     $httpd->expect_in_log(qr/ADM0144: zone db: .* this server takes another id/);
     wait_for { $httpd->zone('db')->{FleetServers} == 1 } 'there is one server';
     my ($id) = ids();

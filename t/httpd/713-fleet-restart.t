@@ -7,24 +7,15 @@ use Admission::Redis;
 
 use File::Copy ();
 
-my $module = engine_or_skip('redis');
+engine_or_skip('redis');
 
 my $redis = Admission::Redis->start;
 
 # A server that goes, and its file of before.
 sub httpd {
     my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 40, conf => <<"CONF");
-LoadModule admission_redis_module $module
-AdmissionEngine redis://127.0.0.1:$redis->{port}
-AdmissionFleet lease=1min hold=10s fallback=reject
-LogLevel admission:info
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionZone db fleet
-    AdmissionQueue 10 timeout=60s
-</Location>
-CONF
+    my $httpd = new_httpd(combo => $combo, workers => 40, conf =>
+        fleet_zone("redis://127.0.0.1:$redis->{port}", 'lease=1min hold=10s fallback=reject', 2, 'AdmissionQueue 10 timeout=60s'));
     $httpd->allow_in_log(qr/ADM0105/, qr/ADM0133/, qr/ADM014[1236]/,
                          qr/AH00098: pid file .* overwritten/);
     return $httpd;

@@ -3,20 +3,12 @@
 
 use AdmissionTest;
 
-my $module = engine_or_skip();
+engine_or_skip();
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 40, conf => <<"CONF");
-LoadModule admission_redis_module $module
-AdmissionEngine redis://127.0.0.1:1
-AdmissionFleet fallback=reject
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionZone db fleet
-    AdmissionQueue 10 timeout=10min
-</Location>
-CONF
+    my $httpd = new_httpd(combo => $combo, workers => 40, conf =>
+        fleet_zone('redis://127.0.0.1:1', 'fallback=reject', 2, 'AdmissionQueue 10 timeout=10min'));
     $httpd->allow_in_log(qr/ADM0105/, qr/ADM0142/);
     $httpd->expect_in_log(qr/ADM0141/, qr/ADM0202: zone db: .*lease/);
     $httpd->start;

@@ -24,7 +24,8 @@ use Admission::Redis;
 use AdmissionTest::Httpd;
 
 our @ISA    = ('Exporter');
-our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip for_each_combo in_two_seconds is_in_order location needs_modules wait_for));
+our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo in_two_seconds is_in_order location
+                                      needs_modules wait_for));
 
 $Admission::HTTPD = 'AdmissionTest::Httpd';
 
@@ -77,6 +78,17 @@ sub engine_or_skip {
     plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
     plan skip_all => 'no Redis: install redis-tools' if $redis && !Admission::Redis->program;
     return $module;
+}
+
+# Configuration: the zone db of /cgi-bin/, whose limit servers share by this engine, with what
+# AdmissionFleet says and more lines of the section.
+sub fleet_zone {
+    my ($engine, $fleet, $limit, @lines) = @_;
+    my $module = engine_or_skip();
+
+    return "LoadModule admission_redis_module $module\nAdmissionEngine $engine\nAdmissionFleet $fleet\n"
+        . "LogLevel admission:info\n"
+        . location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionZone db fleet', @lines);
 }
 
 # wait_for { condition } 'what is waited for', seconds: an assertion that the
