@@ -52,7 +52,7 @@ apr_status_t auto_sample(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
     work->limit = adm_limit_effective(unlocked);
     work->active = atomic_load(&unlocked->active);
     work->queued = atomic_load(&unlocked->queued);
-    rec = adm_zone_lock_for(segment, zone.idx, ADM_LOCK_BRIEF_USEC, &rv);
+    rec = adm_zone_open(segment, zone, now, &rv);
     if (!rec) {
         return rv;
     }
@@ -136,7 +136,7 @@ bool auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
     adm_limit_set(rec, ADM_LIMIT_AUTO, limit);
     ADM_FAULT(auto_set);
     /* Unlocking grants the permits that a raised limit adds. */
-    rec = adm_zone_lock_for(segment, zone.idx, ADM_LOCK_BRIEF_USEC, &rv);
+    rec = adm_zone_open(segment, zone, now, &rv);
     if (rec) {
         adm_history_note_limit_locked(segment, rec, now);
         adm_zone_unlock(segment, rec, now);
@@ -149,8 +149,7 @@ bool auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
 static bool watch(adm_segment_t *segment, adm_zone_t zone, adm_usec_t now)
 {
     apr_status_t rv;
-    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
-                                            ADM_LOCK_BRIEF_USEC, &rv);
+    adm_zone_rec_t *rec = adm_zone_open(segment, zone, now, &rv);
     bool is_idle = rec && !auto_is_busy(segment, zone);
 
     if (is_idle) {

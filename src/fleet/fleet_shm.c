@@ -46,8 +46,7 @@ apr_status_t fleet_promise(adm_child_t *self, adm_zone_t zone, uint32_t keep,
     adm_segment_t *segment = self->segment;
     apr_status_t rv;
     uint32_t share, active;
-    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
-                                            ADM_LOCK_BRIEF_USEC, &rv);
+    adm_zone_rec_t *rec = adm_zone_open(segment, zone, now, &rv);
 
     if (!rec) {
         return rv;
@@ -81,8 +80,7 @@ apr_status_t fleet_apply(adm_child_t *self, adm_zone_t zone,
 {
     adm_segment_t *segment = self->segment;
     apr_status_t rv;
-    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
-                                            ADM_LOCK_BRIEF_USEC, &rv);
+    adm_zone_rec_t *rec = adm_zone_open(segment, zone, now, &rv);
 
     if (!rec) {
         return rv;
