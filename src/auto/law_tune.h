@@ -61,7 +61,8 @@ typedef struct law_tune_shown_t {
     uint64_t requests_1000s; /* requests per 1000 s at the held limit */
 } law_tune_shown_t;
 
-/** @return the values at @a now_usec, on the clock of the samples. */
+/** @return the values at @a now_usec, on the clock of the samples. @a tune can be any
+ *  bytes: a copy of shared memory. */
 law_tune_shown_t law_tune_show(const law_tune_t *tune, uint64_t now_usec);
 
 /** @return the word for a reason; "unknown" for an invalid number. */
