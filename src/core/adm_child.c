@@ -15,8 +15,8 @@ static pid_t self;
 
 /* ---- claim ---------------------------------------------------------------- */
 
-/* Raise children_used, where walks over the children end. Records are claimed
- * roughly in order. */
+/* Raise children_used, the bound of all loops over children. Records are
+ * claimed roughly in order. */
 static void note_child_used(adm_segment_t *segment, uint32_t idx)
 {
     atomic_uint *used = &segment->header->children_used;

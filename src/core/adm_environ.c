@@ -126,9 +126,8 @@ UNCHECKED static char **search_array(pages_t *pages, char **array,
     return NULL;
 }
 
-/* Index, from the frame on, where the environment was found last. Checked
- * first: every program is started in the same way, and so is the
- * self-test's. */
+/* Index of the last match, counted from the frame. Checked first: all programs,
+ * including the self-test's, are started in the same way. */
 static atomic_uint last_slot;
 
 /* @return the entry's address, if @a slot points to an environment that

@@ -120,9 +120,9 @@ void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served,
 
 /* ---- estimates: pure functions ------------------------------------------ */
 
-/** @return the estimated time in microseconds until a request behind @a queued
- *  others gets one of @a permits permits, if a request holds its permit for
- *  @a service_usec on average. 0 permits count as 1. */
+/** @return the estimated wait of a request behind @a queued others, in
+ *  microseconds. @a service_usec is how long a request holds one of the
+ *  @a permits permits, on average. 0 permits count as 1. */
 uint64_t law_wait_usec(uint32_t queued, uint64_t service_usec,
                        uint32_t permits);
 

@@ -77,7 +77,7 @@ typedef struct adm_header_rec_t {
     /* Written by children; no lock. */
 
     /* Sum of the children's workers_held, or more: a process killed between the
-     * two stores leaves this one too high. */
+     * two stores leaves this sum too high. */
     atomic_uint workers_held;
     atomic_uint chunks_used; /* chunks 1..chunks_used have been claimed */
     _Atomic uint64_t unlimited;

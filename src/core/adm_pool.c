@@ -13,7 +13,7 @@
 
 /* ---- unused tickets ------------------------------------------------------- */
 
-/* Raise chunks_used, where walks over the chunks end. Chunks are claimed
+/* Raise chunks_used, the bound of most loops over chunks. Chunks are claimed
  * roughly in order. */
 static void note_chunk_used(adm_segment_t *segment, uint32_t chunk)
 {

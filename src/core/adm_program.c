@@ -147,9 +147,9 @@ static bool note_program(const announcement_t *of)
 #endif
 
 /* Close all descriptors except 0 to 2 on exec: what this program needs becomes
- * 0 to 2 before. If it inherited the pipe of a program that another thread is
- * starting, that program's response would not end while this one runs, nor
- * would its permit be released. */
+ * 0 to 2 before. Another thread might be starting a program, too. If this one
+ * inherited that program's pipe, that program's response would not end, and its
+ * permit would not be released, until this one ends. */
 static void inherit_no_pipes(void)
 {
 #ifdef SYS_close_range

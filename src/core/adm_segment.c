@@ -33,7 +33,7 @@ typedef struct adm_zone_name_t {
     bool is_auto;       /* its limit is automatic */
     bool is_shared;     /* its limit is shared with other servers */
     uint32_t setup;     /* number of changes by the parent */
-    uint32_t table_idx; /* flow table of this slot, for good; 0: none */
+    uint32_t table_idx; /* flow table, which stays with the slot; 0: none */
     bool uses_flows;    /* the flow table is in use */
 } adm_zone_name_t;
 

@@ -216,8 +216,8 @@ void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
     ticket->is_parked = true;
     atomic_fetch_add(&child->rec->parked, 1);
     atomic_store(&adm_ticket_rec(ticket)->bell, slot + 1);
-    /* A process that granted a permit, or searched for a guard, before it could
-     * see the bell did not ring it: this one does. */
+    /* Another process might have granted the permit, or searched for a guard,
+     * before the bell was stored, and so has not rung it. */
     if (adm_ticket_is_granted(ticket)
         || becomes_guard(child, zone_of(ticket))) {
         adm_doorbell_ring_slot(child->segment, child->idx, slot);

@@ -29,9 +29,9 @@ static unsigned kind_of(unsigned ring)
     return ring / FAIR_FLOW_LEVELS % FAIR_RING_KINDS;
 }
 
-/* Raise the pass of a priority that gets its first flow to the lowest of the
- * others, so that it does not make up for the time without flows. If no other
- * has flows, reset all passes. */
+/* Call for a priority that gets its first flow: raise its pass to the lowest of
+ * the others. Otherwise it would make up for the time without flows. If no
+ * other priority has flows, reset all passes. */
 static void catch_up(adm_flow_table_rec_t *table, unsigned priority)
 {
     uint64_t least = UINT64_MAX;

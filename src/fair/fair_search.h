@@ -11,10 +11,10 @@ adm_winner_t fair_search_winner_locked(const adm_segment_t *segment,
                                        const adm_zone_rec_t *zone);
 
 /**
- * Find the oldest permit that was granted but not used, because its child has no
- * idle worker or is stopped, and that another waiting request can use. The
- * caller takes it back and grants it again. Marks the children of the grants
- * that are checked as silent, so that the next search prefers other children.
+ * Find the oldest unused grant (adm_grant_is_due()) whose permits another
+ * waiting request can use. The caller revokes it and grants its permits again.
+ * Marks the children of all unused grants as silent, so that the next search
+ * prefers other children.
  * @return the ticket that has the permit; 0: none.
  */
 uint32_t fair_search_unused_locked(const adm_segment_t *segment,

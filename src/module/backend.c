@@ -65,7 +65,7 @@ bool admission_backend_speaks_http2(const request_rec *r)
 
 /* After a 101 response the connection is a tunnel, for example a WebSocket,
  * which is open for hours and almost idle. The handler returns only when the
- * tunnel ends. So a connection filter looks for the 101: mod_proxy_http sends
+ * tunnel ends. So a connection filter checks for the 101: mod_proxy_http sends
  * it itself, mod_proxy_wstunnel passes on the backend's response. In both cases
  * it is the first data of the response.
  */

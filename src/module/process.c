@@ -289,9 +289,9 @@ static bool has_dangerous_capability(void)
     return false;
 }
 
-/* @return whether the calling thread is root, or has a capability to become
- * root or to act on other users' files and processes, even if that capability
- * is not in effect. A few system calls. */
+/* @return whether the calling thread is root, or has a dangerous capability: to
+ * become root, or to act on other users' files and processes. Even if it is not
+ * in effect. A few system calls. */
 static bool has_privileges(void)
 {
     return geteuid() == 0 || getuid() == 0 || has_dangerous_capability();
@@ -373,9 +373,8 @@ static bool can_register_now(void)
     return !is_privileged;
 }
 
-/* Registers late in one case: mpm-itk serves each connection in a process of
- * its own. The permits of that process are reclaimed when it exits, as any
- * child's. */
+/* Registers late in one case: mpm-itk serves each connection in its own
+ * process. Its permits are reclaimed when it exits, as any child's. */
 adm_child_t *admission_process_child(void)
 {
     if (can_register_now()) {

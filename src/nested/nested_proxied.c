@@ -9,8 +9,8 @@
  *   Admission-Ticket: hops=N/MAC KIND NAME/MAC KIND NAME/MAC   (KIND: one letter)
  *
  * The permit moves to the request that does the work: the receiver takes it
- * over, and the proxying request only passes the response on. If that one's
- * client disconnects, the receiver continues with the permit.
+ * over, and the proxying request only passes the response on. If the client
+ * then disconnects, the receiver continues with the permit.
  *
  * Only processes of this httpd know the key of the MAC, and a name is valid
  * while its ticket holds its permit. Local programs see the header, so it

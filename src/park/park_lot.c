@@ -427,7 +427,7 @@ static adm_usec_t guarded(const adm_usec_t *time)
 
 /* Wake the listener if it has stopped accepting. It will probably stop again,
  * so it is checked every CHECK_USEC for a while. The next check is cleared
- * first: a request that parks meanwhile can set it. */
+ * first, because a request that parks in the meantime can set it. */
 static void check_listener(adm_usec_t now)
 {
     bool accepts;

@@ -15,7 +15,7 @@ typedef enum admission_parked_t {
     ADMISSION_LEAVING, /* its worker is about to leave; the MPM polls the
                         * socket */
     ADMISSION_PARKED,  /* no worker; the MPM polls the stand-in */
-    ADMISSION_CHECKING /* a worker checks whether it goes on; keeps its slot */
+    ADMISSION_CHECKING /* a worker checks whether it can run; keeps its slot */
 } admission_parked_t;
 
 /** Where and why a visit is parked. Allocated from its connection's pool. */
@@ -53,7 +53,7 @@ apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
 admission_visit_t *admission_lot_find(const conn_rec *c,
                                       admission_parked_t state);
 
-/** Check soon that the MPM goes on accepting. Call when a worker leaves a
+/** Check soon that the MPM still accepts. Call when a worker leaves a
  *  connection that is not parked, see admission_mpm_oversleeps(). */
 void admission_lot_watch_listener(void);
 

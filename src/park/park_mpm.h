@@ -104,7 +104,7 @@ int admission_mpm_slot(void);
 bool admission_mpm_oversleeps(void);
 
 /**
- * Wake a listener that has stopped accepting: it goes on if a worker is idle.
+ * Wake a listener that has stopped accepting: it accepts if a worker is idle.
  * Call from one thread per child. Takes no lock of the module, and does not
  * block.
  * @return whether the listener accepts, or need not any more. If false, check

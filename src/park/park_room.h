@@ -44,8 +44,8 @@ void admission_room_warn(server_rec *s);
 /** Decide whether this server parks requests, and log it (ADM0303). */
 void admission_room_start(server_rec *s);
 
-/** Limit the requests that wait in this child, so that the MPM goes on
- *  accepting other connections. No effect if requests are not parked. */
+/** Limit the requests that wait in this child, so that the MPM still accepts
+ *  other connections. No effect if requests are not parked. */
 void admission_room_child_start(server_rec *s);
 
 #endif

@@ -20,7 +20,7 @@
 
 typedef struct admission_stand_in_t {
     int number;      /* the descriptor that the MPM polls */
-    int socket;      /* the client's socket meanwhile; -1: closed */
+    int socket;      /* duplicate of the client's socket; -1: closed */
     int epoll;       /* until it takes the number; -1: closed */
     uint32_t events; /* of the socket, that make the set readable: set before it
                          * is opened. EPOLLHUP and EPOLLERR always do */
@@ -28,15 +28,15 @@ typedef struct admission_stand_in_t {
                          * epoll always reports a reset */
 } admission_stand_in_t;
 
-/** Set the limit of this child: no descriptor of a stand-in has this number or a
- *  higher one. Call before any is opened. */
+/** Set the limit of this child: no descriptor of a stand-in has this number or
+ *  a higher one. Call before any is opened. */
 void admission_stand_in_limit(apr_int64_t limit);
 
 /**
- * Create the set, next to the socket. Everything that can fail is done here, except for
- * a socket whose reset is ignored: admission_stand_in_wake() adds it. A set whose
- * only event is EPOLLOUT cannot be woken.
- * @return whether it worked; if not, nothing is open.
+ * Create the set, next to the socket. Everything that can fail is done here,
+ * except for a socket whose reset is ignored: admission_stand_in_wake() adds
+ * it. A set whose only event is EPOLLOUT cannot be woken. @return whether it
+ * worked; if not, nothing is open.
  */
 bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c);
 
@@ -54,7 +54,8 @@ void admission_stand_in_take(admission_stand_in_t *stand_in);
 void admission_stand_in_yield(admission_stand_in_t *stand_in, conn_rec *c);
 
 /** Make the set readable for the MPM. The set must have the number.
- *  @return false: no memory, or too many watches; only if resets are ignored. */
+ *  @return false: no memory, or too many watches; only if resets are
+ *  ignored. */
 bool admission_stand_in_wake(const admission_stand_in_t *stand_in);
 
 /** Close the descriptor that does not have the number. */

@@ -1,5 +1,5 @@
 /* adm/base.h - handles, errors, time.
- * Included by adm.h, which is what others include.
+ * Included by adm.h. Include adm.h, not this file.
  */
 #ifndef ADM_PUBLIC_BASE_H
 #define ADM_PUBLIC_BASE_H

@@ -1,5 +1,5 @@
 /* adm/child.h - a child process, its workers, and the rounds of all.
- * Included by adm.h, which is what others include.
+ * Included by adm.h. Include adm.h, not this file.
  */
 #ifndef ADM_PUBLIC_CHILD_H
 #define ADM_PUBLIC_CHILD_H
@@ -134,7 +134,7 @@ void adm_worker_limit_connections(adm_child_t *child, uint32_t budget,
 void adm_worker_accept_no_more(adm_child_t *child);
 
 /** @return whether one more request can be parked in this child. Iterates over
- *  the children only if this one has used up its own budget. No lock. */
+ *  all children only if this child has used up its budget. No lock. */
 bool adm_worker_has_room(const adm_child_t *child);
 
 /**

@@ -1,5 +1,5 @@
 /* adm/segment.h - create and configure the segment.
- * Included by adm.h, which is what others include.
+ * Included by adm.h. Include adm.h, not this file.
  */
 #ifndef ADM_PUBLIC_SEGMENT_H
 #define ADM_PUBLIC_SEGMENT_H

@@ -1,5 +1,5 @@
 /* adm/ticket.h - one request: enter, wait, leave; its programs.
- * Included by adm.h, which is what others include.
+ * Included by adm.h. Include adm.h, not this file.
  */
 #ifndef ADM_PUBLIC_TICKET_H
 #define ADM_PUBLIC_TICKET_H

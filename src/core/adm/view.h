@@ -1,5 +1,5 @@
 /* adm/view.h - what administrators see and change.
- * Included by adm.h, which is what others include.
+ * Included by adm.h. Include adm.h, not this file.
  */
 #ifndef ADM_PUBLIC_VIEW_H
 #define ADM_PUBLIC_VIEW_H
@@ -174,9 +174,9 @@ void adm_who_note(const adm_ticket_t *ticket, const adm_who_t *who);
  */
 void adm_who_note_sent(const adm_ticket_t *ticket, uint32_t by);
 
-/** @return whether every permit of the zone is held by a request that a virtual
- *  host other than @a by has sent to a program on this machine. Waits briefly
- *  for the zone's lock; false if that is not enough. */
+/** @return whether all permits of the zone are held by requests that other
+ *  virtual hosts than @a by have sent to programs on this machine. Waits
+ *  briefly for the zone's lock; false if that is not enough. */
 bool adm_who_all_sent(adm_child_t *child, adm_zone_t zone, uint32_t by,
                       adm_usec_t now);
 
