@@ -133,8 +133,8 @@ void adm_worker_limit_connections(adm_child_t *child, uint32_t budget,
  *  connections or workers for them. No lock. */
 void adm_worker_accept_no_more(adm_child_t *child);
 
-/** @return whether one more request can be parked in this child. Iterates over
- *  all children only if this child has used up its budget. No lock. */
+/** @return whether one more request can be parked in this child. Checks the
+ *  other children only if this child has used up its budget. No lock. */
 bool adm_worker_has_room(const adm_child_t *child);
 
 /**
