@@ -1,7 +1,8 @@
 /* fleet_shm.c - limits across servers, in shared memory. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <apr_escape.h>
 
 #include "core/adm_fault.h"
 #include "fleet_shm.h"
@@ -127,9 +128,7 @@ void fleet_id(const adm_segment_t *segment, const fleet_self_t *self,
     for (n = 0; n < sizeof(salt); n++) {
         bytes[n] ^= (unsigned char)(salt >> 8 * n);
     }
-    for (n = 0; n < ADM_SECRET_LENGTH; n++) {
-        snprintf(id + 2 * n, 3, "%02x", bytes[n]);
-    }
+    apr_escape_hex(id, bytes, sizeof(bytes), 0, NULL);
 }
 
 void fleet_renew_id(adm_segment_t *segment, const fleet_self_t *self, int id_fd)

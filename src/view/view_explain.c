@@ -199,19 +199,6 @@ static const char *read_query(explain_t *e,
 
 /* ---- look up -------------------------------------------------------------- */
 
-/* Restore the module's own pages, which rules for every URL may have taken. */
-static void set_page(request_rec *r)
-{
-    const char *handler = r->status == HTTP_OK
-                                  && admission_countable_is_rewritten(r)
-                              ? admission_page_handler_of(r)
-                              : NULL;
-
-    if (handler) {
-        r->handler = handler;
-    }
-}
-
 /* Look up the explained request by a subrequest of the present one. The login
  * is passed on: the look-up authenticates like a request. */
 static request_rec *look_up(explain_t *e)
@@ -238,7 +225,12 @@ static request_rec *look_up(explain_t *e)
     }
     first = ap_sub_req_method_uri(e->method, e->path, r, NULL);
     admission_redirect_set_handler(first);
-    set_page(first);
+    if (first->status == HTTP_OK && admission_countable_is_rewritten(first)) {
+        /* Rules for every URL may have taken the module's own pages. */
+        const char *page = admission_page_handler_of(first);
+
+        first->handler = page ? page : first->handler;
+    }
     r->headers_in = own.headers_in;
     r->subprocess_env = own.subprocess_env;
     r->server = own.server;

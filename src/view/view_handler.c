@@ -180,11 +180,8 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
         return HTTP_METHOD_NOT_ALLOWED;
     }
     admission_text_set_headers(r);
-    if (strcmp(args, "style") == 0) {
-        return admission_page_style(r);
-    }
-    if (strcmp(args, "script") == 0) {
-        return admission_page_script(r);
+    if (admission_page_constant(r, args) == OK) {
+        return OK;
     }
     if (!admission_process_child()) {
         return admission_text_answer(

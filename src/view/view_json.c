@@ -70,7 +70,6 @@ static void write_durations(request_rec *r, const char *key,
 
 static void write_history(request_rec *r, const adm_history_t *history)
 {
-
     ap_rputs(",\"history\":{", r);
     write_array(r, "active", history->active, ADM_HISTORY_SECONDS);
     ap_rputs(",", r);

@@ -19,9 +19,8 @@ int admission_handler_refuse_page(request_rec *r);
 int admission_page_write(request_rec *r, const admission_zone_t *only,
                          const char *filter);
 
-/** Write the style and the script of the page. */
-int admission_page_style(request_rec *r);
-int admission_page_script(request_rec *r);
+/** Write "style" or "script" of the page. @return DECLINED for another name. */
+int admission_page_constant(request_rec *r, const char *name);
 
 /** Data to write for each zone in addition to its fields. */
 typedef enum admission_json_with_t {

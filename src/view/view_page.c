@@ -20,23 +20,19 @@ static const char script[] =
 #include "view/page_js.inc"
     ;
 
-/* Not cached: another version of the module has other constants. */
-static int write_constant(request_rec *r, const char *type, const char *text)
+int admission_page_constant(request_rec *r, const char *name)
 {
-    ap_set_content_type(r, type);
+    bool is_style = strcmp(name, "style") == 0;
+
+    if (!is_style && strcmp(name, "script") != 0) {
+        return DECLINED;
+    }
+    ap_set_content_type(r, is_style ? "text/css; charset=utf-8"
+                                    : "text/javascript; charset=utf-8");
+    /* Another version of the module has other constants. */
     apr_table_setn(r->headers_out, "Cache-Control", "no-cache");
-    ap_rputs(text, r);
+    ap_rputs(is_style ? style : script, r);
     return OK;
-}
-
-int admission_page_style(request_rec *r)
-{
-    return write_constant(r, "text/css; charset=utf-8", style);
-}
-
-int admission_page_script(request_rec *r)
-{
-    return write_constant(r, "text/javascript; charset=utf-8", script);
 }
 
 static void write_headers(request_rec *r)

@@ -44,7 +44,6 @@ bool admission_text_is_utf8(const char *text)
     return length != 0;
 }
 
-/* Put a character of ISO-8859-1. @return where the next one goes. */
 char *admission_text_put_latin1(char *end, unsigned char c)
 {
     if (c >= 0x80) {
