@@ -23,21 +23,15 @@ typedef struct hierarchy_t {
 
 /* ---- where the groups are ------------------------------------------------------- */
 
-/* @return whether a list separated by commas has this word. The list ends at a
- * space. */
-static bool has_word(const char *list, const char *word)
+/* @return whether a list separated by commas, which is broken up, has this word. */
+static bool has_word(char *list, const char *word)
 {
-    size_t length = strlen(word);
+    char *rest, *next = apr_strtok(list, ",", &rest);
 
-    while (*list && *list != ' ' && *list != '\n') {
-        size_t next = strcspn(list, ", \n");
-
-        if (next == length && strncmp(list, word, length) == 0) {
-            return true;
-        }
-        list += next + (list[next] == ',');
+    while (next && strcmp(next, word) != 0) {
+        next = apr_strtok(NULL, ",", &rest);
     }
-    return false;
+    return next != NULL;
 }
 
 /* Parse a line of mountinfo: "id parent device root mount options ... - type
@@ -58,23 +52,16 @@ static bool is_mount(const char *line, const char *controller, char *root,
                : strcmp(type, "cgroup2") == 0;
 }
 
-/* Parse a line of /proc/self/cgroup: "number:controllers:path". */
+/* Parse a line of /proc/self/cgroup: "number:controllers:path"; of version 2,
+ * "0::path". */
 static bool is_group(const char *line, const char *controller, char *path)
 {
-    const char *list = strchr(line, ':');
-    const char *end = list ? strchr(list + 1, ':') : NULL;
     char names[256];
-    size_t length = end ? (size_t)(end - list - 1) : sizeof(names);
 
-    if (length >= sizeof(names)) {
-        return false;
-    }
-    memcpy(names, list + 1, length);
-    names[length] = '\0';
-    if (controller ? !has_word(names, controller) : length > 0) {
-        return false;
-    }
-    return sscanf(end + 1, "%4095[^\n]", path) == 1;
+    return controller
+               ? sscanf(line, "%*d:%255[^:]:%4095[^\n]", names, path) == 2
+                     && has_word(names, controller)
+               : sscanf(line, "0::%4095[^\n]", path) == 1;
 }
 
 static bool read_lines(const char *root, const char *path, char *lines)
