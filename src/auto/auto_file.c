@@ -2,16 +2,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "auto_file.h"
-#include "core/adm_number.h"
 
 /* "zone CHECK LIMIT NEED LARGEST AT MEMORY CORES NAME" */
 #define WORD "zone "
-#define CHECK_DIGITS 16
 
 /* Maximum age of a line: load and programs change. */
 #define KEPT_SEC (7 * 24 * 3600)
@@ -43,53 +40,27 @@ void auto_file_read(int fd, char *text)
     text[got == 0 ? length : 0] = '\0';
 }
 
-/* Read a number up to @a most and a space, and move @a text behind them.
- * @return whether they were there. */
-static bool take_number(const char **text, uint64_t most, uint64_t *number)
-{
-    char *rest;
-
-    errno = 0;
-    if (!adm_is_digit(**text)) {
-        return false;
-    }
-    *number = strtoull(*text, &rest, 10);
-    if (errno != 0 || *number > most || *rest != ' ') {
-        return false;
-    }
-    *text = rest + 1;
-    return true;
-}
-
-/* Read a line without its newline. @return whether it is valid and of this zone. */
+/* Read a line with its newline. @return whether it is valid and of this zone: exactly
+ * what auto_file_line() writes. */
 static bool read_line(const char *line, size_t length, const char *name,
                       auto_saved_t *kept)
 {
-    const char *end = line + length;
-    const char *fields = line + sizeof(WORD) - 1 + CHECK_DIGITS + 1;
-    uint64_t numbers[6];
-    static const uint64_t most[6] = { UINT32_MAX, UINT32_MAX, UINT32_MAX,
-                                      INT64_MAX,  UINT64_MAX, UINT32_MAX };
-    char *rest;
-    int n;
+    char copy[AUTO_FILE_LINE], ours[AUTO_FILE_LINE];
+    size_t end = strlen(name) + 1;
 
-    if (length < sizeof(WORD) + CHECK_DIGITS || fields >= end
-        || strncmp(line, WORD, sizeof(WORD) - 1) != 0
-        || strtoull(line + sizeof(WORD) - 1, &rest, 16)
-               != check_of(fields, (size_t)(end - fields))
-        || rest != fields - 1) {
+    /* Most lines are of other zones. */
+    if (length >= sizeof(copy) || length < end
+        || memcmp(line + length - end, name, end - 1) != 0) {
         return false;
     }
-    for (n = 0; n < 6; n++) {
-        if (!take_number(&fields, most[n], &numbers[n]) || fields > end) {
-            return false;
-        }
-    }
-    *kept = (auto_saved_t){ (uint32_t)numbers[0], (uint32_t)numbers[1],
-                            (uint32_t)numbers[2], (int64_t)numbers[3],
-                            numbers[4],           (uint32_t)numbers[5] };
-    return strlen(name) == (size_t)(end - fields)
-           && memcmp(fields, name, (size_t)(end - fields)) == 0;
+    memcpy(copy, line, length);
+    copy[length] = '\0';
+    return sscanf(copy, WORD "%*s %u %u %u %" SCNd64 " %" SCNu64 " %u",
+                  &kept->limit, &kept->need_kb, &kept->largest_kb, &kept->at,
+                  &kept->memory_kb, &kept->cores)
+               == 6
+           && kept->at >= 0 && auto_file_line(ours, name, kept) == length
+           && memcmp(ours, line, length) == 0;
 }
 
 bool auto_file_find(const char *text, const char *name, auto_saved_t *kept)
@@ -101,7 +72,7 @@ bool auto_file_find(const char *text, const char *name, auto_saved_t *kept)
         size_t length = strcspn(text, "\n");
 
         /* A last line without a newline is incomplete. */
-        if (text[length] == '\n' && read_line(text, length, name, &found)) {
+        if (text[length] == '\n' && read_line(text, length + 1, name, &found)) {
             *kept = found;
             is_found = true;
         }
