@@ -39,9 +39,12 @@ sub read_outputs {
 my %WORDS = (Mode        => [qw(open pause drain)],
              LimitMode   => [qw(fixed auto)],
              LimitReason => [qw(none start memory processors throughput idle new brake bounds
-                           estimate)],
+                           estimate silent)],
              FleetState  => [qw(off leased learning fallback)],
              EngineState => [qw(off connected lost)]);
+
+# @return the words of a field, by their numbers.
+sub words { return @{ $WORDS{ $_[0] } } }
 
 # So many of a field are one of its metric.
 my %UNITS = (GAUGE_USEC => 1e6, GAUGE_MSEC => 1000, GAUGE_KB => 1 / 1024, GAUGE_MB => 1 / 1024 ** 2,
