@@ -2,9 +2,6 @@
  *
  * If no process is notified of a program's end, its last sample is the final
  * value, so running programs are sampled four times per second.
- *
- * Memory is read from a file that stays open: opening one costs more than
- * reading it, and can fail when memory is short.
  */
 #include <stdio.h>
 #include <stdlib.h>

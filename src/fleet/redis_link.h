@@ -2,10 +2,8 @@
  * pushes. Called by mod_admission_redis.
  *
  * Two connections, because a connection that subscribes to pushes takes no other
- * commands. The functions never block. A timeout, an invalid or an oversized reply
- * closes both connections; the engine reconnects after a pause that grows to 1 s. The
- * functions implement engine_provider_t. Times are microseconds of the clock of leases
- * (adm_clock_since_boot()).
+ * commands. A timeout, an invalid or an oversized reply closes both connections; the
+ * engine reconnects after a pause that grows to 1 s.
  */
 #ifndef REDIS_LINK_H
 #define REDIS_LINK_H

@@ -1,9 +1,7 @@
 /* spool_shm.c - bytes buffered for slow clients, in all children together.
- * Called by the module.
  *
- * There is no common count, which a kill could leave wrong. A child that
- * reserves bytes sums up the counts of all living children, once per piece of a
- * file.
+ * A child that reserves bytes sums up the counts of all living children, once
+ * per piece of a file.
  */
 #include "core/adm_child.h"
 #include "core/adm_fault.h"
