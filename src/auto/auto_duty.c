@@ -60,7 +60,7 @@ static struct {
     adm_usec_t next_sample, next_tick, next_idle, next_write;
     char *text;   /* content of the state file */
     bool is_idle; /* all zones are idle; the next request wakes the agent */
-} all;
+} duty;
 
 /* ---- start -------------------------------------------------------------------- */
 
@@ -69,7 +69,7 @@ static struct {
 static void recall(adm_child_t *self, tuned_t *tuned, const auto_seen_t *seen)
 {
     uint32_t limit = auto_limit(self->segment, tuned->zone->handle);
-    bool is_kept = auto_file_find(all.text, tuned->zone->name, &tuned->kept);
+    bool is_kept = auto_file_find(duty.text, tuned->zone->name, &tuned->kept);
     auto_saved_t kept = tuned->kept;
 
     if (auto_read(self->segment, tuned->zone->handle, &tuned->law)) {
@@ -107,27 +107,27 @@ static void begin(adm_child_t *self, const void *given, apr_pool_t *pool)
     const auto_seen_t *seen;
     uint32_t n;
 
-    memset(&all, 0, sizeof(all));
-    all.setup = setup;
-    auto_sense_open(&all.sense, setup->root);
+    memset(&duty, 0, sizeof(duty));
+    duty.setup = setup;
+    auto_sense_open(&duty.sense, setup->root);
     auto_programs_begin(self, setup->root);
-    all.count = setup->count;
-    if (all.count == 0) {
+    duty.count = setup->count;
+    if (duty.count == 0) {
         return;
     }
-    all.zones = apr_palloc(pool, all.count * sizeof(*all.zones));
-    all.handles = apr_palloc(pool, all.count * sizeof(*all.handles));
-    all.shares = apr_palloc(pool, all.count * sizeof(*all.shares));
-    all.text = apr_palloc(pool, AUTO_FILE_ROOM);
-    auto_file_read(setup->state_fd, all.text);
-    seen = auto_sense_sample(&all.sense, adm_now(), true);
-    for (n = 0; n < all.count; n++) {
-        all.handles[n] = setup->zones[n].handle;
-        begin_zone(self, &all.zones[n], &setup->zones[n], seen);
+    duty.zones = apr_palloc(pool, duty.count * sizeof(*duty.zones));
+    duty.handles = apr_palloc(pool, duty.count * sizeof(*duty.handles));
+    duty.shares = apr_palloc(pool, duty.count * sizeof(*duty.shares));
+    duty.text = apr_palloc(pool, AUTO_FILE_ROOM);
+    auto_file_read(setup->state_fd, duty.text);
+    seen = auto_sense_sample(&duty.sense, adm_now(), true);
+    for (n = 0; n < duty.count; n++) {
+        duty.handles[n] = setup->zones[n].handle;
+        begin_zone(self, &duty.zones[n], &setup->zones[n], seen);
     }
-    all.next_write = adm_now() + WRITE_USEC;
-    if (*auto_sense_missing(&all.sense) && setup->log_missing) {
-        setup->log_missing(setup->data, auto_sense_missing(&all.sense));
+    duty.next_write = adm_now() + WRITE_USEC;
+    if (*auto_sense_missing(&duty.sense) && setup->log_missing) {
+        setup->log_missing(setup->data, auto_sense_missing(&duty.sense));
     }
 }
 
@@ -180,14 +180,14 @@ static uint64_t share_memory(const auto_seen_t *seen)
     uint64_t whole = seen->available_kb;
     uint32_t n;
 
-    for (n = 0; n < all.count; n++) {
-        whole += live_kb(&all.zones[n]);
+    for (n = 0; n < duty.count; n++) {
+        whole += live_kb(&duty.zones[n]);
     }
-    if (all.count > 1) {
-        for (n = 0; n < all.count; n++) {
-            all.shares[n].wanted = wanted_kb(&all.zones[n]);
+    if (duty.count > 1) {
+        for (n = 0; n < duty.count; n++) {
+            duty.shares[n].wanted = wanted_kb(&duty.zones[n]);
         }
-        law_share(all.shares, all.count, whole);
+        law_share(duty.shares, duty.count, whole);
     }
     return whole;
 }
@@ -197,12 +197,12 @@ static uint64_t share_memory(const auto_seen_t *seen)
  * use more than their parts. */
 static uint64_t available_kb(uint32_t number, uint64_t whole, uint64_t there_is)
 {
-    uint64_t taken = live_kb(&all.zones[number]);
+    uint64_t taken = live_kb(&duty.zones[number]);
     uint64_t left;
     uint32_t n;
 
-    for (n = 0; n < all.count && all.count > 1; n++) {
-        taken += n == number ? 0 : all.shares[n].part;
+    for (n = 0; n < duty.count && duty.count > 1; n++) {
+        taken += n == number ? 0 : duty.shares[n].part;
     }
     left = whole > taken ? whole - taken : 0;
     return left < there_is ? left : there_is;
@@ -214,9 +214,9 @@ static bool others_try(const tuned_t *tuned)
 {
     uint32_t n;
 
-    for (n = 0; n < all.count; n++) {
-        if (&all.zones[n] != tuned
-            && law_tune_show(&all.zones[n].law, 0).trial) {
+    for (n = 0; n < duty.count; n++) {
+        if (&duty.zones[n] != tuned
+            && law_tune_show(&duty.zones[n].law, 0).trial) {
             return true;
         }
     }
@@ -275,7 +275,7 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
 static void decide(adm_child_t *self, uint32_t number, const auto_seen_t *seen,
                    uint64_t whole, adm_usec_t now)
 {
-    tuned_t *tuned = &all.zones[number];
+    tuned_t *tuned = &duty.zones[number];
     const law_tune_rules_t rules = { tuned->zone->min, tuned->zone->max };
     law_tune_sample_t sample = sample_of(self, tuned, seen, now);
     uint32_t limit;
@@ -307,7 +307,7 @@ static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
                          .has_braked = has_braked };
     law_tune_shown_t shown;
 
-    if ((news.now == news.before && !has_braked) || !all.setup->log_event
+    if ((news.now == news.before && !has_braked) || !duty.setup->log_event
         || !adm_due(next, now, LOG_USEC)) {
         return;
     }
@@ -316,7 +316,7 @@ static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     auto_sentence(&shown, news.now, news.sentence);
     tuned->logged_limit = news.now;
     tuned->logged_brakes = brakes;
-    all.setup->log_event(all.setup->data, &news);
+    duty.setup->log_event(duty.setup->data, &news);
 }
 
 /* ---- the state file --------------------------------------------------------------- */
@@ -330,8 +330,8 @@ static bool note_kept(tuned_t *tuned, adm_usec_t now)
                           .need_kb = (uint32_t)law_tune_need_kb(law),
                           .largest_kb = (uint32_t)law->memory.largest_kb,
                           .at = time(NULL),
-                          .memory_kb = all.sense.seen.total_kb,
-                          .cores = all.sense.seen.cores };
+                          .memory_kb = duty.sense.seen.total_kb,
+                          .cores = duty.sense.seen.cores };
 
     if (tuned->zone->is_dry || law->search.mode != LAW_TUNE_MODE_HOLD
         || law->search.reason == LAW_TUNE_IDLE || law->brake.is_on
@@ -350,25 +350,25 @@ static void write_state(adm_usec_t now)
     size_t length = 0;
     uint32_t n;
 
-    all.next_write = now + WRITE_USEC;
-    if (all.setup->state_fd < 0) {
+    duty.next_write = now + WRITE_USEC;
+    if (duty.setup->state_fd < 0) {
         return;
     }
-    for (n = 0; n < all.count; n++) {
-        is_new |= note_kept(&all.zones[n], now);
+    for (n = 0; n < duty.count; n++) {
+        is_new |= note_kept(&duty.zones[n], now);
     }
     for (n = 0;
-         is_new && n < all.count && length + AUTO_FILE_LINE < AUTO_FILE_ROOM;
+         is_new && n < duty.count && length + AUTO_FILE_LINE < AUTO_FILE_ROOM;
          n++) {
-        const tuned_t *tuned = &all.zones[n];
+        const tuned_t *tuned = &duty.zones[n];
 
         if (tuned->kept.limit || tuned->kept.need_kb) {
-            length += auto_file_line(all.text + length, tuned->zone->name,
+            length += auto_file_line(duty.text + length, tuned->zone->name,
                                      &tuned->kept);
         }
     }
     if (is_new) {
-        auto_file_write(all.setup->state_fd, all.text, length);
+        auto_file_write(duty.setup->state_fd, duty.text, length);
     }
 }
 
@@ -383,28 +383,28 @@ static bool must_sample(adm_child_t *self, const tuned_t *tuned, bool with_idle)
 /* @return whether any zone is busy. */
 static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
 {
-    bool slowly = now >= all.next_tick;
-    const auto_seen_t *seen = auto_sense_sample(&all.sense, now, slowly);
+    bool slowly = now >= duty.next_tick;
+    const auto_seen_t *seen = auto_sense_sample(&duty.sense, now, slowly);
     uint64_t whole;
     uint32_t n;
     bool is_busy = false;
 
-    for (n = 0; n < all.count; n++) {
-        all.zones[n].is_sampled = false;
-        if (must_sample(self, &all.zones[n], with_idle)) {
-            sample_zone(self, &all.zones[n], now);
-            is_busy |= all.zones[n].work.active || all.zones[n].work.queued;
+    for (n = 0; n < duty.count; n++) {
+        duty.zones[n].is_sampled = false;
+        if (must_sample(self, &duty.zones[n], with_idle)) {
+            sample_zone(self, &duty.zones[n], now);
+            is_busy |= duty.zones[n].work.active || duty.zones[n].work.queued;
         }
     }
     whole = share_memory(seen);
-    for (n = 0; n < all.count; n++) {
-        if (all.zones[n].is_sampled) {
+    for (n = 0; n < duty.count; n++) {
+        if (duty.zones[n].is_sampled) {
             decide(self, n, seen, whole, now);
-            log_event(self, &all.zones[n], now);
+            log_event(self, &duty.zones[n], now);
         }
     }
     if (slowly) {
-        all.next_tick = now + TICK_USEC;
+        duty.next_tick = now + TICK_USEC;
     }
     return is_busy;
 }
@@ -415,37 +415,37 @@ static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
  * when to call again. */
 static adm_usec_t tune_if_due(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
-    bool with_idle = now >= all.next_idle;
+    bool with_idle = now >= duty.next_idle;
     bool is_busy;
 
-    if (all.count == 0) {
+    if (duty.count == 0) {
         return now + IDLE_USEC;
     }
-    if (now < all.next_sample && !(is_woken && all.is_idle)) {
-        return all.next_sample;
+    if (now < duty.next_sample && !(is_woken && duty.is_idle)) {
+        return duty.next_sample;
     }
     if (with_idle) {
-        all.next_idle = now + IDLE_USEC;
+        duty.next_idle = now + IDLE_USEC;
     }
     is_busy = pass(self, now, with_idle);
-    if (now >= all.next_write) {
+    if (now >= duty.next_write) {
         write_state(now);
     }
     /* All zones are idle: have the next request wake the agent. This fails if a
      * request has arrived in the meantime. */
     is_busy = is_busy
-              || !auto_wake_on_request(self->segment, all.handles, all.count,
+              || !auto_wake_on_request(self->segment, duty.handles, duty.count,
                                        now);
-    all.is_idle = !is_busy;
-    all.next_sample = now + (is_busy ? SAMPLE_USEC : IDLE_USEC);
-    return all.next_sample;
+    duty.is_idle = !is_busy;
+    duty.next_sample = now + (is_busy ? SAMPLE_USEC : IDLE_USEC);
+    return duty.next_sample;
 }
 
 /* @return when the sooner of programs and limits is due. */
 static adm_usec_t run(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     adm_usec_t next = tune_if_due(self, now, is_woken);
-    adm_usec_t programs = auto_programs_run(self, &all.sense, now);
+    adm_usec_t programs = auto_programs_run(self, &duty.sense, now);
 
     return next < programs ? next : programs;
 }
@@ -453,7 +453,7 @@ static adm_usec_t run(adm_child_t *self, adm_usec_t now, bool is_woken)
 static void end(adm_child_t *self, adm_usec_t now)
 {
     (void)self;
-    if (all.count > 0) {
+    if (duty.count > 0) {
         write_state(now);
     }
 }

@@ -24,17 +24,18 @@ static struct {
     uint32_t cursor;
     adm_usec_t next; /* sample is due */
     unsigned calls;
-} all;
+} sampler;
 
 void auto_programs_begin(adm_child_t *self, const char *root)
 {
-    free(all.files);
-    all.segment = self->segment;
-    all.root = root;
-    all.files = calloc(all.segment->sizes.tickets, sizeof(*all.files));
-    all.cursor = 0;
-    all.next = 0;
-    all.calls = 0;
+    free(sampler.files);
+    sampler.segment = self->segment;
+    sampler.root = root;
+    sampler.files = calloc(sampler.segment->sizes.tickets,
+                           sizeof(*sampler.files));
+    sampler.cursor = 0;
+    sampler.next = 0;
+    sampler.calls = 0;
 }
 
 /* @return the resident size in KiB; 0 if the program has exited or is
@@ -55,7 +56,7 @@ static uint64_t size_of(const auto_procfile_t *file)
  * before. */
 static bool sample_size(uint32_t idx, uint64_t program)
 {
-    size_file_t *its = all.files ? &all.files[idx - 1] : NULL;
+    size_file_t *its = sampler.files ? &sampler.files[idx - 1] : NULL;
     uint64_t size_kb;
     char path[64];
 
@@ -68,20 +69,20 @@ static bool sample_size(uint32_t idx, uint64_t program)
         }
         snprintf(path, sizeof(path), "/proc/%u/statm",
                  adm_program_pid(program));
-        auto_procfile_open(&its->file, all.root, path);
+        auto_procfile_open(&its->file, sampler.root, path);
         its->program = program;
     }
     size_kb = size_of(&its->file);
     if (size_kb == 0) {
         auto_procfile_close(&its->file);
     }
-    return adm_account_note_size(all.segment, idx, program, size_kb);
+    return adm_account_note_size(sampler.segment, idx, program, size_kb);
 }
 
 /* Sample the program of a ticket. @return whether it has one. */
 static bool sample(uint32_t idx, bool is_size_enough)
 {
-    const adm_ticket_rec_t *rec = adm_ticket_at(all.segment, idx);
+    const adm_ticket_rec_t *rec = adm_ticket_at(sampler.segment, idx);
     uint64_t program = adm_account_program(rec);
     adm_proc_usage_t usage;
 
@@ -89,19 +90,19 @@ static bool sample(uint32_t idx, bool is_size_enough)
         return false;
     }
     if (!(is_size_enough && sample_size(idx, program))
-        && adm_proc_current_usage(all.root, (pid_t)adm_program_pid(program),
+        && adm_proc_current_usage(sampler.root, (pid_t)adm_program_pid(program),
                                   atomic_load(&rec->program_seen), &usage)) {
-        adm_account_note(all.segment, idx, program, &usage);
+        adm_account_note(sampler.segment, idx, program, &usage);
     }
     return true;
 }
 
 void auto_programs_sample_sizes(adm_zone_t zone)
 {
-    uint32_t end = adm_chunks_used(all.segment);
+    uint32_t end = adm_chunks_used(sampler.segment);
     uint32_t chunk = 0, first, n;
 
-    while ((first = adm_chunk_next(all.segment, zone.idx, &chunk, end))) {
+    while ((first = adm_chunk_next(sampler.segment, zone.idx, &chunk, end))) {
         for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
             sample(first + n, true);
         }
@@ -111,22 +112,23 @@ void auto_programs_sample_sizes(adm_zone_t zone)
 /* @return whether the chunk's zone runs nothing, and so has no programs. */
 static bool is_idle(uint32_t chunk)
 {
-    const adm_zone_rec_t *zone = adm_zone_at(
-        all.segment, atomic_load(&all.segment->chunk_recs[chunk].zone_idx));
+    const adm_zone_rec_t *zone =
+        adm_zone_at(sampler.segment,
+                    atomic_load(&sampler.segment->chunk_recs[chunk].zone_idx));
 
     return !zone || atomic_load(&zone->active) == 0;
 }
 
 bool auto_programs_sample(uint32_t most)
 {
-    uint32_t tickets = adm_chunks_used(all.segment) * ADM_CHUNK_TICKETS;
+    uint32_t tickets = adm_chunks_used(sampler.segment) * ADM_CHUNK_TICKETS;
     uint32_t seen, count = 0;
 
     for (seen = 0; seen < tickets && count < most; seen++) {
-        uint32_t at = all.cursor++ % tickets;
+        uint32_t at = sampler.cursor++ % tickets;
 
         if (at % ADM_CHUNK_TICKETS == 0 && is_idle(at / ADM_CHUNK_TICKETS)) {
-            all.cursor += ADM_CHUNK_TICKETS - 1;
+            sampler.cursor += ADM_CHUNK_TICKETS - 1;
             seen += ADM_CHUNK_TICKETS - 1;
             continue;
         }
@@ -149,7 +151,7 @@ bool auto_programs_sample(uint32_t most)
 
 static uint64_t available_kb(auto_sense_t *sense)
 {
-    bool is_slow = all.calls++ % CALLS_SLOW == 0;
+    bool is_slow = sampler.calls++ % CALLS_SLOW == 0;
     uint64_t kb = auto_sense_available_kb(sense, is_slow);
 
     return kb < UINT32_MAX ? kb : 0; /* unknown */
@@ -158,11 +160,11 @@ static uint64_t available_kb(auto_sense_t *sense)
 adm_usec_t auto_programs_run(adm_child_t *self, auto_sense_t *sense,
                              adm_usec_t now)
 {
-    if (now >= all.next) {
-        all.next = now
-                   + (auto_programs_sample(PROGRAMS_MOST) ? BUSY_USEC
-                                                          : IDLE_USEC);
+    if (now >= sampler.next) {
+        sampler.next = now
+                       + (auto_programs_sample(PROGRAMS_MOST) ? BUSY_USEC
+                                                              : IDLE_USEC);
         adm_account_note_available(self, available_kb(sense));
     }
-    return all.next;
+    return sampler.next;
 }

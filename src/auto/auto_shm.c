@@ -146,7 +146,8 @@ bool auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
 
 /* ---- the agent's sleep ------------------------------------------------------------ */
 
-static bool watch(adm_segment_t *segment, adm_zone_t zone, adm_usec_t now)
+static bool watch_if_idle(adm_segment_t *segment, adm_zone_t zone,
+                          adm_usec_t now)
 {
     apr_status_t rv;
     adm_zone_rec_t *rec = adm_zone_open(segment, zone, now, &rv);
@@ -172,7 +173,7 @@ bool auto_wake_on_request(adm_segment_t *segment, const adm_zone_t *zones,
         }
     }
     for (n = 0; n < count; n++) {
-        if (!watch(segment, zones[n], now)) {
+        if (!watch_if_idle(segment, zones[n], now)) {
             return false;
         }
     }

@@ -79,9 +79,9 @@ static bool update_other_cause(law_tune_brake_t *brake,
     return brake->is_others;
 }
 
-static law_tune_braking_t go_on(law_tune_brake_t *brake,
-                                const law_tune_sample_t *sample, double stall,
-                                const law_tune_rules_t *rules, double now)
+static law_tune_braking_t
+continue_brake(law_tune_brake_t *brake, const law_tune_sample_t *sample,
+               double stall, const law_tune_rules_t *rules, double now)
 {
     if (stall > CALM) {
         brake->last_stall = now;
@@ -117,7 +117,7 @@ law_tune_braking_t law_tune_brake(law_tune_brake_t *brake,
         return LAW_TUNE_BRAKE_OFF;
     }
     if (brake->is_on) {
-        return go_on(brake, sample, stall, rules, now);
+        return continue_brake(brake, sample, stall, rules, now);
     }
     if (stall <= STALLED || sample->active <= rules->min) {
         return LAW_TUNE_BRAKE_OFF;

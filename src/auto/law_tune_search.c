@@ -54,7 +54,7 @@ static const law_tune_need_t careful = { 600, 0.001, 10 };
 
 /* ---- helpers ------------------------------------------------------------------ */
 
-static bool is_pressed(const law_tune_yield_t *yield)
+static bool is_cpu_bound(const law_tune_yield_t *yield)
 {
     return LAW_TUNE_HAS(BUSY) && yield->busy >= BUSY
            && (yield->own >= OWN_PART || !LAW_TUNE_HAS(OWN));
@@ -172,10 +172,10 @@ static void judge_step(law_tune_search_t *search, const law_tune_yield_t *yield,
         && law_tune_epoch_pays(lower, yield) < CLIMB_PAYS) {
         search->target = plateau(search, yield);
         settle(search,
-               is_pressed(yield) ? LAW_TUNE_PROCESSORS : LAW_TUNE_THROUGHPUT,
+               is_cpu_bound(yield) ? LAW_TUNE_PROCESSORS : LAW_TUNE_THROUGHPUT,
                view->now);
     }
-    else if (is_pressed(yield)) {
+    else if (is_cpu_bound(yield)) {
         settle(search, LAW_TUNE_PROCESSORS, view->now);
         search->reference = *yield;
     }
@@ -259,19 +259,20 @@ static void move_reference(law_tune_search_t *search,
 static void start_trial(law_tune_search_t *search, const law_tune_view_t *view)
 {
     const law_tune_yield_t *is = &search->reference;
-    bool pressed = is_pressed(is);
+    bool cpu_bound = is_cpu_bound(is);
     uint32_t least = least_for(is, view);
     uint32_t next;
 
     search->best_rate = law_tune_larger(search->best_rate, is->rate);
-    if (!pressed && search->hold < view->cap && view->now >= search->next_up) {
+    if (!cpu_bound && search->hold < view->cap
+        && view->now >= search->next_up) {
         next = law_tune_ceiling(UP_TRIAL * search->hold);
         try_limit(search, LAW_TUNE_MODE_UP,
                   law_tune_between(next, search->hold + 1, view->cap),
                   view->now);
     }
     else if (view->now >= search->next_down && search->hold > least
-             && (pressed || search->reason == LAW_TUNE_THROUGHPUT)) {
+             && (cpu_bound || search->reason == LAW_TUNE_THROUGHPUT)) {
         next = (uint32_t)(DOWN_TRIAL * search->hold);
         try_limit(search, LAW_TUNE_MODE_DOWN,
                   law_tune_between(next, least, search->hold - 1), view->now);
@@ -304,7 +305,7 @@ static void hold(law_tune_search_t *search, const law_tune_view_t *view)
         search->best_rate = 0;
     }
     move_reference(search, &yield);
-    search->reason = is_pressed(&yield)            ? LAW_TUNE_PROCESSORS
+    search->reason = is_cpu_bound(&yield)          ? LAW_TUNE_PROCESSORS
                      : search->target >= view->cap ? reason_of_cap(view)
                                                    : LAW_TUNE_THROUGHPUT;
     if (LAW_TUNE_HAS(TRIALS) && !view->others_try) {

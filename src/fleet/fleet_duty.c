@@ -44,17 +44,17 @@ static struct {
     adm_usec_t rename_at;      /* earliest time to take another id */
     _Atomic adm_usec_t
         next[FLEET_EVENTS]; /* earliest time to log the event again */
-} all;
+} duty;
 
 /* ---- log -------------------------------------------------------------------- */
 
 /* @return whether it was logged. */
 static bool log_rarely(const fleet_news_t *news)
 {
-    if (!adm_due(&all.next[news->event], adm_now(), TELL_USEC)) {
+    if (!adm_due(&duty.next[news->event], adm_now(), TELL_USEC)) {
         return false;
     }
-    all.setup->log_event(news);
+    duty.setup->log_event(news);
     return true;
 }
 
@@ -63,46 +63,46 @@ static bool log_rarely(const fleet_news_t *news)
 static void joined(uint32_t zone, bool is_new_run, int64_t engine_msec,
                    int64_t now)
 {
-    law_fleet_connected(&all.zones[zone].law, is_new_run, engine_msec, now);
-    all.zones[zone].is_joined = true;
+    law_fleet_connected(&duty.zones[zone].law, is_new_run, engine_msec, now);
+    duty.zones[zone].is_joined = true;
 }
 
 static void parted(uint32_t zone)
 {
-    law_fleet_lost(&all.zones[zone].law);
-    all.zones[zone].is_joined = false;
+    law_fleet_lost(&duty.zones[zone].law);
+    duty.zones[zone].is_joined = false;
 }
 
 static void connected(bool is_other_run)
 {
-    if (!all.has_logged_connected) {
-        all.setup->log_event(&(fleet_news_t){ .event = FLEET_EVENT_CONNECTED,
-                                              .number = is_other_run });
+    if (!duty.has_logged_connected) {
+        duty.setup->log_event(&(fleet_news_t){ .event = FLEET_EVENT_CONNECTED,
+                                               .number = is_other_run });
     }
-    all.has_logged_connected = true;
-    fleet_engine_count(all.self, FLEET_ENGINE_CONNECT);
+    duty.has_logged_connected = true;
+    fleet_engine_count(duty.self, FLEET_ENGINE_CONNECT);
 }
 
 static void lost(const char *why)
 {
-    fleet_engine_count(all.self, FLEET_ENGINE_ERROR);
+    fleet_engine_count(duty.self, FLEET_ENGINE_ERROR);
     if (log_rarely(&(fleet_news_t){ .event = FLEET_EVENT_LOST, .why = why })) {
-        all.has_logged_connected = false;
+        duty.has_logged_connected = false;
     }
 }
 
 static void refused(uint32_t zone, const char *why)
 {
-    fleet_engine_count(all.self, FLEET_ENGINE_ERROR);
+    fleet_engine_count(duty.self, FLEET_ENGINE_ERROR);
     log_rarely(&(fleet_news_t){ .event = FLEET_EVENT_REFUSED,
-                                .zone = all.zones[zone].zone->name,
+                                .zone = duty.zones[zone].zone->name,
                                 .why = why });
 }
 
 static void apply(const shared_t *shared, const law_fleet_share_t *share)
 {
     /* On failure the share is unchanged, and the next sync reports that. */
-    fleet_apply(all.self, shared->zone->handle, share, adm_now());
+    fleet_apply(duty.self, shared->zone->handle, share, adm_now());
 }
 
 static void log_about(fleet_event_t event, const shared_t *shared,
@@ -125,50 +125,50 @@ static void check_limits(const shared_t *shared, const law_fleet_reply_t *reply)
 }
 
 /* Update the statistics and log what the reply reveals. */
-static void count(shared_t *shared, const law_fleet_reply_t *reply,
-                  const law_fleet_who_t *who, int64_t now)
+static void count_reply(shared_t *shared, const law_fleet_reply_t *reply,
+                        const law_fleet_who_t *who, int64_t now)
 {
-    fleet_engine_count_sync(all.self, now - shared->law.sent_at);
+    fleet_engine_count_sync(duty.self, now - shared->law.sent_at);
     if (reply->status == LAW_FLEET_LATE) {
-        fleet_engine_count(all.self, FLEET_ENGINE_LATE);
+        fleet_engine_count(duty.self, FLEET_ENGINE_LATE);
         log_about(FLEET_EVENT_LATE, shared, 0, 0);
     }
     else if (reply->status == LAW_FLEET_STALE) {
-        fleet_engine_count(all.self, FLEET_ENGINE_STALE);
+        fleet_engine_count(duty.self, FLEET_ENGINE_STALE);
         log_about(FLEET_EVENT_DOUBLED, shared, 0, 0);
-        all.is_doubled = true;
+        duty.is_doubled = true;
     }
     else if (reply->status == LAW_FLEET_OK) {
         check_limits(shared, reply);
     }
     if (who->count > 0) {
         shared->who_at = now;
-        fleet_engine_note_servers(all.self, shared->zone->handle, who);
+        fleet_engine_note_servers(duty.self, shared->zone->handle, who);
     }
 }
 
 static void replied(uint32_t zone, const law_fleet_reply_t *reply,
                     const law_fleet_who_t *who, int64_t now)
 {
-    shared_t *shared = &all.zones[zone];
+    shared_t *shared = &duty.zones[zone];
     law_fleet_share_t share;
 
-    count(shared, reply, who, now);
-    if (!all.is_doubled
+    count_reply(shared, reply, who, now);
+    if (!duty.is_doubled
         && law_fleet_accept_reply(&shared->law, &shared->terms, reply, now,
                                   &share)) {
         apply(shared, &share);
-        fleet_note(all.self, shared->zone->handle, reply);
+        fleet_note(duty.self, shared->zone->handle, reply);
     }
 }
 
 static void pushed(uint32_t zone, const law_fleet_push_t *push, int64_t now)
 {
-    shared_t *shared = &all.zones[zone];
+    shared_t *shared = &duty.zones[zone];
     law_fleet_share_t share;
 
-    fleet_engine_count(all.self, FLEET_ENGINE_PUSH);
-    if (!all.is_doubled
+    fleet_engine_count(duty.self, FLEET_ENGINE_PUSH);
+    if (!duty.is_doubled
         && law_fleet_accept_push(&shared->law, &shared->terms, push, now,
                                  &share)) {
         apply(shared, &share);
@@ -179,10 +179,11 @@ static void pushed(uint32_t zone, const law_fleet_push_t *push, int64_t now)
 
 static void note_lease(shared_t *shared)
 {
-    bool has_lapsed = fleet_has_lapsed(all.self->segment, shared->zone->handle);
+    bool has_lapsed = fleet_has_lapsed(duty.self->segment,
+                                       shared->zone->handle);
 
     if (has_lapsed != shared->has_lapsed) {
-        all.setup->log_event(&(fleet_news_t){
+        duty.setup->log_event(&(fleet_news_t){
             .event = has_lapsed ? FLEET_EVENT_LAPSED : FLEET_EVENT_LEASED,
             .zone = shared->zone->name });
     }
@@ -212,18 +213,18 @@ static bool can_sync(const shared_t *shared)
  * Without the sync no other server would get them, and this server would have lost
  * them until the engine replies again. For the same reason an idle permit wakes the
  * agent only then. */
-static apr_status_t promise(shared_t *shared, adm_usec_t now)
+static apr_status_t promise_share(shared_t *shared, adm_usec_t now)
 {
     bool can_send = can_sync(shared),
          is_tight = can_send && shared->law.is_tight;
-    apr_status_t rv = fleet_promise(all.self, shared->zone->handle,
+    apr_status_t rv = fleet_promise(duty.self, shared->zone->handle,
                                     LAW_FLEET_AS_BEFORE, is_tight, adm_now(),
                                     &shared->work);
     uint32_t keep = law_fleet_keep(&shared->law, &shared->work, now);
 
     if (rv == APR_SUCCESS && can_send && keep < shared->work.share
         && shared->work.active < shared->work.share) {
-        rv = fleet_promise(all.self, shared->zone->handle, keep, is_tight,
+        rv = fleet_promise(duty.self, shared->zone->handle, keep, is_tight,
                            adm_now(), &shared->work);
     }
     return rv;
@@ -233,18 +234,18 @@ static apr_status_t promise(shared_t *shared, adm_usec_t now)
  * @return when to check again, on the clock of leases. */
 static adm_usec_t check_zone(uint32_t n, adm_usec_t now)
 {
-    shared_t *shared = &all.zones[n];
+    shared_t *shared = &duty.zones[n];
     const law_fleet_terms_t *terms = &shared->terms;
     law_fleet_sync_t sync;
     adm_usec_t due;
 
     note_lease(shared);
-    if (promise(shared, now) != APR_SUCCESS) {
+    if (promise_share(shared, now) != APR_SUCCESS) {
         return now + RETRY_USEC;
     }
     choose_hold(shared);
     due = law_fleet_due(&shared->law, terms, &shared->work, now);
-    if (all.is_doubled) {
+    if (duty.is_doubled) {
         return now + RETRY_USEC;
     }
     if (due > now) {
@@ -255,7 +256,7 @@ static adm_usec_t check_zone(uint32_t n, adm_usec_t now)
     }
     law_fleet_fill_sync(&shared->law, terms, &shared->work, false, now, &sync);
     sync.asks_who = now - shared->who_at >= WHO_USEC;
-    if (!all.setup->provider->sync(all.engine, n, &sync)) {
+    if (!duty.setup->provider->sync(duty.engine, n, &sync)) {
         law_fleet_lost(&shared->law);
         return now + RETRY_USEC;
     }
@@ -267,14 +268,14 @@ static void open_engine(void)
     adm_usec_t now = adm_clock_since_boot();
     uint32_t n;
 
-    for (n = 0; n < all.setup->count; n++) {
-        law_fleet_begin(&all.zones[n].law, now);
-        all.zones[n].is_joined = false;
+    for (n = 0; n < duty.setup->count; n++) {
+        law_fleet_begin(&duty.zones[n].law, now);
+        duty.zones[n].is_joined = false;
     }
-    fleet_id(all.self->segment, all.setup->self, all.engine_setup.self.id);
-    apr_cpystrn(all.engine_setup.self.predecessor, all.setup->self->predecessor,
-                LAW_FLEET_ID_LENGTH + 1);
-    all.engine = all.setup->provider->open(all.pool, &all.engine_setup);
+    fleet_id(duty.self->segment, duty.setup->self, duty.engine_setup.self.id);
+    apr_cpystrn(duty.engine_setup.self.predecessor,
+                duty.setup->self->predecessor, LAW_FLEET_ID_LENGTH + 1);
+    duty.engine = duty.setup->provider->open(duty.pool, &duty.engine_setup);
 }
 
 /* Take another id. Two servers with one id would both use its grant; with another
@@ -282,15 +283,15 @@ static void open_engine(void)
  * the engine rejects every id. A server with a doubled id sends nothing. */
 static void take_another_id(adm_usec_t now)
 {
-    all.is_doubled = false;
-    all.rename_at = now + RENAME_USEC;
-    all.setup->provider->close(all.engine);
-    apr_pool_clear(all.pool);
-    fleet_renew_id(all.self->segment, all.setup->self, all.setup->id_fd);
+    duty.is_doubled = false;
+    duty.rename_at = now + RENAME_USEC;
+    duty.setup->provider->close(duty.engine);
+    apr_pool_clear(duty.pool);
+    fleet_renew_id(duty.self->segment, duty.setup->self, duty.setup->id_fd);
     open_engine();
 }
 
-static adm_usec_t lease(adm_child_t *self, adm_usec_t now, bool is_woken)
+static adm_usec_t run(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     adm_usec_t leases = adm_clock_since_boot();
     adm_usec_t next = leases + LONG_USEC;
@@ -298,14 +299,14 @@ static adm_usec_t lease(adm_child_t *self, adm_usec_t now, bool is_woken)
 
     (void)self;
     (void)is_woken;
-    if (!all.setup) {
+    if (!duty.setup) {
         return now + LONG_USEC;
     }
-    all.setup->provider->work(all.engine, leases);
-    if (all.is_doubled && leases >= all.rename_at) {
+    duty.setup->provider->work(duty.engine, leases);
+    if (duty.is_doubled && leases >= duty.rename_at) {
         take_another_id(leases);
     }
-    for (n = 0; n < all.setup->count; n++) {
+    for (n = 0; n < duty.setup->count; n++) {
         adm_usec_t at = check_zone(n, leases);
 
         next = at < next ? at : next;
@@ -318,11 +319,11 @@ static unsigned prepare_poll(struct pollfd *descriptors, adm_usec_t *until)
     adm_usec_t wake_at;
     unsigned count;
 
-    if (!all.setup) {
+    if (!duty.setup) {
         return 0;
     }
-    count = all.setup->provider->prepare_poll(all.engine, descriptors,
-                                              &wake_at);
+    count = duty.setup->provider->prepare_poll(duty.engine, descriptors,
+                                               &wake_at);
     wake_at += adm_now() - adm_clock_since_boot();
     *until = wake_at < *until ? wake_at : *until;
     return count;
@@ -337,37 +338,37 @@ static void begin(adm_child_t *self, const void *setup, apr_pool_t *pool)
     const char **names;
     uint32_t n;
 
-    all.setup = is_used ? fleet : NULL;
+    duty.setup = is_used ? fleet : NULL;
     fleet_engine_begin(self, is_used);
     if (!is_used) {
         return;
     }
-    all.self = self;
-    all.has_logged_connected = all.is_doubled = false;
-    all.rename_at = 0;
-    memset(all.next, 0, sizeof(all.next));
-    apr_pool_create(&all.pool, pool);
-    all.zones = apr_pcalloc(pool, fleet->count * sizeof(*all.zones));
+    duty.self = self;
+    duty.has_logged_connected = duty.is_doubled = false;
+    duty.rename_at = 0;
+    memset(duty.next, 0, sizeof(duty.next));
+    apr_pool_create(&duty.pool, pool);
+    duty.zones = apr_pcalloc(pool, fleet->count * sizeof(*duty.zones));
     names = apr_pcalloc(pool, fleet->count * sizeof(*names));
     for (n = 0; n < fleet->count; n++) {
         names[n] = fleet->zones[n].name;
-        all.zones[n].zone = &fleet->zones[n];
-        all.zones[n].terms = fleet->zones[n].terms;
-        choose_hold(&all.zones[n]);
-        all.zones[n].has_lapsed = fleet_has_lapsed(self->segment,
-                                                   fleet->zones[n].handle);
+        duty.zones[n].zone = &fleet->zones[n];
+        duty.zones[n].terms = fleet->zones[n].terms;
+        choose_hold(&duty.zones[n]);
+        duty.zones[n].has_lapsed = fleet_has_lapsed(self->segment,
+                                                    fleet->zones[n].handle);
     }
-    all.engine_setup = (engine_setup_t){ .address = fleet->address,
-                                         .zones = names,
-                                         .count = fleet->count,
-                                         .callbacks = { .joined = joined,
-                                                        .parted = parted,
-                                                        .connected = connected,
-                                                        .lost = lost,
-                                                        .refused = refused,
-                                                        .replied = replied,
-                                                        .pushed = pushed } };
-    apr_cpystrn(all.engine_setup.self.name, fleet->name, LAW_FLEET_NAME);
+    duty.engine_setup = (engine_setup_t){ .address = fleet->address,
+                                          .zones = names,
+                                          .count = fleet->count,
+                                          .callbacks = { .joined = joined,
+                                                         .parted = parted,
+                                                         .connected = connected,
+                                                         .lost = lost,
+                                                         .refused = refused,
+                                                         .replied = replied,
+                                                         .pushed = pushed } };
+    apr_cpystrn(duty.engine_setup.self.name, fleet->name, LAW_FLEET_NAME);
     open_engine();
 }
 
@@ -376,8 +377,8 @@ static void end(adm_child_t *self, adm_usec_t now)
     adm_usec_t leases = adm_clock_since_boot();
     uint32_t n;
 
-    for (n = 0; all.setup && !all.is_doubled && n < all.setup->count; n++) {
-        shared_t *shared = &all.zones[n];
+    for (n = 0; duty.setup && !duty.is_doubled && n < duty.setup->count; n++) {
+        shared_t *shared = &duty.zones[n];
         law_fleet_sync_t sync;
 
         if (can_sync(shared)
@@ -386,14 +387,14 @@ static void end(adm_child_t *self, adm_usec_t now)
                    == APR_SUCCESS) {
             law_fleet_fill_sync(&shared->law, &shared->terms, &shared->work,
                                 true, leases, &sync);
-            all.setup->provider->sync(all.engine, n, &sync);
+            duty.setup->provider->sync(duty.engine, n, &sync);
         }
     }
-    if (all.setup) {
-        all.setup->provider->close(all.engine);
+    if (duty.setup) {
+        duty.setup->provider->close(duty.engine);
     }
 }
 
 const agent_duty_t fleet_duty = {
-    .begin = begin, .run = lease, .prepare_poll = prepare_poll, .end = end
+    .begin = begin, .run = run, .prepare_poll = prepare_poll, .end = end
 };

@@ -20,7 +20,7 @@ _Static_assert(FLEET_ID_ROOM == 2 * ADM_SECRET_LENGTH + 1,
 
 /* Choose the events that wake the agent: a request that waits, if none did; and a
  * released permit, while more are out than the share or other servers are short. */
-static void watch_locked(adm_zone_rec_t *zone, bool is_tight)
+static void choose_wake_events_locked(adm_zone_rec_t *zone, bool is_tight)
 {
     uint32_t share = adm_limit_of_source(zone, ADM_LIMIT_SHARE);
     unsigned watch = atomic_load(&zone->queued) ? 0 : ADM_WATCH_QUEUE;
@@ -71,7 +71,7 @@ apr_status_t fleet_promise(adm_child_t *self, adm_zone_t zone, uint32_t keep,
     };
     atomic_store(&rec->share_bound, adm_greater(share, active));
     ADM_FAULT(fleet_promised);
-    watch_locked(rec, is_tight);
+    choose_wake_events_locked(rec, is_tight);
     adm_zone_unlock(segment, rec, now);
     return APR_SUCCESS;
 }
@@ -98,7 +98,7 @@ apr_status_t fleet_apply(adm_child_t *self, adm_zone_t zone,
         atomic_store(&rec->share_until, share->until_usec);
         atomic_store(&rec->share_had_lease, 1);
         ADM_FAULT(fleet_leased);
-        watch_locked(rec, false);
+        choose_wake_events_locked(rec, false);
     }
     adm_zone_unlock(segment, rec, now); /* grants the new permits */
     return APR_SUCCESS;

@@ -86,7 +86,7 @@ static bool is_reported(const law_fleet_t *fleet, const law_fleet_work_t *work)
            && (work->queued != 0) == (fleet->sent_queued != 0);
 }
 
-static int64_t gap(const law_fleet_t *fleet, const law_fleet_work_t *work)
+static int64_t min_gap(const law_fleet_t *fleet, const law_fleet_work_t *work)
 {
     unsigned futile = is_reported(fleet, work) ? fleet->futile : 0;
     int64_t wait = futile < FUTILE_MOST ? GAP_USEC << futile : PACE_USEC;
@@ -121,13 +121,13 @@ int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
         due = fleet->synced_at + PACE_USEC;
     }
     if (must_sync_early(fleet, work)
-        && fleet->synced_at + gap(fleet, work) < due) {
-        due = fleet->synced_at + gap(fleet, work);
+        && fleet->synced_at + min_gap(fleet, work) < due) {
+        due = fleet->synced_at + min_gap(fleet, work);
     }
     if (!work->active && !work->queued && work->share > 0
         && fleet->idle_since != 0 && fleet->idle_since + IDLE_USEC < due) {
         due = later(fleet->idle_since + IDLE_USEC,
-                    fleet->synced_at + gap(fleet, work));
+                    fleet->synced_at + min_gap(fleet, work));
     }
     return due;
 }
