@@ -4,6 +4,7 @@
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_log.h>
+#include <http_request.h>
 #include <http_protocol.h>
 
 #include "module/page_handler.h"
@@ -172,11 +173,11 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
     if (!admission_page_handler_is_unchanged(r)) {
         return admission_handler_refuse_page(r);
     }
-    r->allowed |= AP_METHOD_BIT << M_GET;
-    if (strcmp(r->handler, ADMISSION_CONTROL_HANDLER) == 0) {
-        r->allowed |= AP_METHOD_BIT << M_POST;
-    }
     if (r->method_number != M_GET) {
+        ap_allow_standard_methods(
+            r, REPLACE_ALLOW, M_GET,
+            strcmp(r->handler, ADMISSION_CONTROL_HANDLER) == 0 ? M_POST : -1,
+            -1);
         return HTTP_METHOD_NOT_ALLOWED;
     }
     admission_text_set_headers(r);

@@ -89,8 +89,11 @@ sub refuses {
     is $httpd->get('/control?size=7')->{status}, 404, '... and no other output';
     is $httpd->get('/control')->{status}, 200, 'the page is shown';
     is $httpd->get("/control?json&zone=$ZONE")->{status}, 200, '... and shows';
-    is $httpd->get('/control', method => 'PUT', body => 'x', headers => [$TOOL])->{status}, 405,
-        'other methods do not exist';
+    my $allowed = sub { join ' ', grep { $_ ne 'TRACE' } sort split /, ?/, $_[0]{headers}{allow} };
+    my $put = $httpd->get('/control', method => 'PUT', body => 'x', headers => [$TOOL]);
+    is $put->{status}, 405, 'other methods do not exist';
+    is $allowed->($put), 'GET HEAD POST', '... and the answer names those that do';
+    is $allowed->($httpd->get('/open', method => 'DELETE')), 'GET HEAD', '... and of admission-status';
     is order($httpd, 'limit=7', path => '/open')->{status}, 405, 'admission-status takes no order';
     $httpd->put("ways/$_", '') for 'page.html';
     for my $line ('SetHandler admission-control', 'AddHandler admission-control .html') {

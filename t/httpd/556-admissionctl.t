@@ -156,6 +156,8 @@ sub hides_passwords {
         'http://me:secret@127.0.0.1:1/'              => [ 1, qr{http://127\.0\.0\.1:1/: Could not connect} ],
         'http://me:sec/ret@127.0.0.1:1/'             => [ 2, qr{password / \? # \@ are written as %2F} ],
         'http://me:sec@ret@127.0.0.1:1/'             => [ 2, qr{password / \? # \@ are written as %2F} ],
+        'http://me:12?secret@127.0.0.1:1/'           => [ 2, qr{password / \? # \@ are written as %2F} ],
+        'http://me:12#secret@127.0.0.1:1/'           => [ 2, qr{password / \? # \@ are written as %2F} ],
         'me:secret@127.0.0.1'                        => [ 2, qr{the URL is not like} ],
     );
     for my $place (sort keys %wrong) {
@@ -301,7 +303,7 @@ sub sweeps {
     $httpd->zone_becomes('/cgi-bin/', 'the limit of before holds', Limit => 3, Overridden => 1);
 
     # Told to end, told so impatiently, and with nobody left who reads.
-    for (['TERM'], ['QUIT'], [ ('INT') x 50 ], []) {
+    for (['TERM'], ['QUIT'], ['USR1'], ['ALRM'], ['ABRT'], [ ('INT') x 50 ], []) {
         my ($pid, $reader) = start_sweep('cgi', @$_ ? 10 : 1);
         $httpd->zone_becomes('/cgi-bin/', 'another sweep has begun', Limit => 1);
         close $reader;
@@ -331,6 +333,12 @@ sub sweeps {
     waitpid $pid, 0;
     is $? >> 8, 1, 'it ends when another user changes the limit';
     is $httpd->zone('/cgi-bin/')->{LimitOrdered}, 7, '... whose order holds';
+    ($pid, $reader) = start_sweep('cgi', 10);
+    $httpd->zone_becomes('/cgi-bin/', 'the last one has begun', Limit => 1);
+    ctl(0, qw(-q limit cgi 9));
+    kill INT => $pid;
+    waitpid $pid, 0;
+    is $httpd->zone('/cgi-bin/')->{LimitOrdered}, 9, '... also if the sweep is interrupted before it sees that';
     ctl(0, qw(-q limit cgi 3));
     kill TERM => @load;
     waitpid $_, 0 for @load;
