@@ -55,6 +55,7 @@ static bool read_line(const char *line, size_t length, const char *name,
     }
     memcpy(copy, line, length);
     copy[length] = '\0';
+    /* NOLINTNEXTLINE(cert-err34-c): a number out of range is written otherwise. */
     return sscanf(copy, WORD "%*s %u %u %u %" SCNd64 " %" SCNu64 " %u",
                   &kept->limit, &kept->need_kb, &kept->largest_kb, &kept->at,
                   &kept->memory_kb, &kept->cores)
