@@ -137,6 +137,8 @@ TEST(a_text_without_an_end_is_ended)
     ck_assert_uint_eq(list(adm_now()), 1);
     ck_assert_uint_eq(strlen(present[0].who.uri), sizeof(who.uri) - 1);
     ck_assert_uint_eq(strlen(present[0].who.client), sizeof(who.client) - 1);
+    ck_assert_uint_eq(strlen(present[0].who.host), sizeof(who.host) - 1);
+    ck_assert_uint_eq(strlen(present[0].who.method), sizeof(who.method) - 1);
     leave(&ticket);
 }
 
