@@ -43,6 +43,7 @@ static void log_missing(void *data, const char *words)
         words);
 }
 
+/* Collect the zones with an automatic limit. */
 static void *setup(apr_pool_t *p, server_rec *s)
 {
     const admission_zone_t *zone;
@@ -103,7 +104,7 @@ static int *open_state(apr_pool_t *p, server_rec *s, void *data)
 
 /* ---- outputs ---------------------------------------------------------------------- */
 
-/* @return zeros for a zone without an automatic limit. */
+/* @return what the outputs show; zeros for a zone without an automatic limit. */
 static law_tune_shown_t found(const admission_view_t *view)
 {
     law_tune_shown_t shown = { .reason = LAW_TUNE_NONE };

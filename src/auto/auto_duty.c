@@ -18,7 +18,7 @@
 
 #define SAMPLE_USEC LAW_TUNE_SAMPLE_USEC
 #define TICK_USEC (250 * ADM_USEC_PER_MSEC)
-/* Between two samples of an idle zone. */
+/* Interval of samples of an idle zone. */
 #define IDLE_USEC ADM_USEC_PER_SEC
 
 /* Minimum between two log messages of a zone: its limit can change several times per
@@ -65,7 +65,8 @@ static struct {
 /* ---- start -------------------------------------------------------------------- */
 
 /* Start with the first of these that exists: the previous agent's state in the
- * segment; the zone's limit from an earlier configuration; the state file. */
+ * segment; the zone's automatic limit, if it is within the bounds and above the
+ * minimum; the state file. The zone's line in the file is preserved in any case. */
 static void recall(adm_child_t *self, tuned_t *tuned, const auto_seen_t *seen)
 {
     uint32_t limit = auto_limit(self->segment, tuned->zone->handle);
@@ -148,6 +149,7 @@ static void sample_zone(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     }
 }
 
+/* @return KiB of the zone's programs in its last sample. */
 static uint64_t live_kb(const tuned_t *tuned)
 {
     uint64_t sum = 0;
@@ -161,7 +163,8 @@ static uint64_t live_kb(const tuned_t *tuned)
 
 /* ---- divide the memory ------------------------------------------------------------ */
 
-/* @return KiB that the zone's programs have, or could need soon. */
+/* @return the zone's claim: KiB that its programs have, or that they would need
+ * for all requests that run or wait, up to GROWTH times the limit. */
 static uint64_t wanted_kb(const tuned_t *tuned)
 {
     uint64_t need = law_tune_need_kb(&tuned->law);
@@ -192,9 +195,9 @@ static uint64_t share_memory(const auto_seen_t *seen)
     return whole;
 }
 
-/* @return KiB available to one zone: the whole without the zone's own programs and the
- * parts of the others; at most what is available now, because other zones can still
- * use more than their parts. */
+/* @return KiB by which the zone's programs can grow: the whole without these
+ * programs and the parts of the other zones. At most what is available now,
+ * because other zones can still use more than their parts. */
 static uint64_t available_kb(uint32_t number, uint64_t whole, uint64_t there_is)
 {
     uint64_t taken = live_kb(&duty.zones[number]);
@@ -210,6 +213,7 @@ static uint64_t available_kb(uint32_t number, uint64_t whole, uint64_t there_is)
 
 /* ---- decide ----------------------------------------------------------------------- */
 
+/* Only one zone tries a limit at a time: trials would disturb each other. */
 static bool others_try(const tuned_t *tuned)
 {
     uint32_t n;
@@ -223,6 +227,7 @@ static bool others_try(const tuned_t *tuned)
     return false;
 }
 
+/* Add the programs that have ended since the previous sample. */
 static void fill_ended(const tuned_t *tuned, law_tune_sample_t *sample)
 {
     const adm_usages_t *now = &tuned->work.programs;
@@ -265,13 +270,15 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
 
     fill_ended(tuned, &sample);
     if (work->limit != limit) {
-        /* An override or another limit applies, so the wait tells nothing about
-         * the automatic limit. */
+        /* Another limit applies, such as an override. The automatic limit did not
+         * cause the wait. */
         sample.waited_permille = 0;
     }
     return sample;
 }
 
+/* Choose and set the zone's limit, and renew its term. If the zone's lock was busy,
+ * the next pass sets the limit again, to grant the permits that it adds. */
 static void decide(adm_child_t *self, uint32_t number, const auto_seen_t *seen,
                    uint64_t whole, adm_usec_t now)
 {
@@ -294,6 +301,8 @@ static void decide(adm_child_t *self, uint32_t number, const auto_seen_t *seen,
 
 /* ---- log -------------------------------------------------------------------------- */
 
+/* Log a changed limit, or a brake: each at most once per LOG_USEC and zone. The
+ * next message covers all changes since the last one. */
 static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
     uint32_t brakes = tuned->law.brake.times;
@@ -321,8 +330,9 @@ static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 
 /* ---- the state file --------------------------------------------------------------- */
 
-/* Update the zone's line, if its limit has been held for WRITE_USEC.
- * @return whether it was updated. */
+/* Update the zone's line if its limit is a result: chosen while requests waited,
+ * and held for WRITE_USEC without a trial or a brake. An estimate is not.
+ * @return whether the line was updated. */
 static bool note_kept(tuned_t *tuned, adm_usec_t now)
 {
     const law_tune_t *law = &tuned->law;
@@ -374,13 +384,15 @@ static void write_state(adm_usec_t now)
 
 /* ---- a pass ------------------------------------------------------------------------- */
 
+/* A zone that has become idle is sampled once more, for its last requests. */
 static bool must_sample(adm_child_t *self, const tuned_t *tuned, bool with_idle)
 {
     return with_idle || tuned->work.active || tuned->work.queued
            || auto_is_busy(self->segment, tuned->zone->handle);
 }
 
-/* @return whether any zone is busy. */
+/* Sample the zones, divide the memory, and choose the limits.
+ * @return whether any zone is busy. */
 static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
 {
     bool slowly = now >= duty.next_tick;
@@ -441,7 +453,6 @@ static adm_usec_t tune_if_due(adm_child_t *self, adm_usec_t now, bool is_woken)
     return duty.next_sample;
 }
 
-/* @return when the sooner of programs and limits is due. */
 static adm_usec_t run(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     adm_usec_t next = tune_if_due(self, now, is_woken);

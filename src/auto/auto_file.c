@@ -14,8 +14,8 @@
 #define KEPT_SEC (7 * 24 * 3600)
 #define CLOCKS_DIFFER_SEC 60
 
-/* FNV-1a: detects truncated and edited lines. Not against forgery: a forger
- * could compute it, too. */
+/* FNV-1a: detects truncated and edited lines. It does not detect forgery, because
+ * a forger could compute it, too. */
 static uint64_t check_of(const char *text, size_t length)
 {
     uint64_t check = UINT64_C(0xcbf29ce484222325);
@@ -36,19 +36,19 @@ void auto_file_read(int fd, char *text)
                     (off_t)length);
         length += got > 0 ? (size_t)got : 0;
     }
-    /* A file that does not end here is too large to be ours. */
+    /* If the file does not end here, this module has not written it. */
     text[got == 0 ? length : 0] = '\0';
 }
 
-/* Read a line with its newline. @return whether it is valid and of this zone: exactly
- * what auto_file_line() writes. */
+/* Read a line with its newline. @return whether it is of this zone, and exactly as
+ * auto_file_line() writes it. */
 static bool read_line(const char *line, size_t length, const char *name,
                       auto_saved_t *kept)
 {
     char copy[AUTO_FILE_LINE], ours[AUTO_FILE_LINE];
     size_t end = strlen(name) + 1;
 
-    /* Most lines are of other zones. */
+    /* Fast check first, because most lines are of other zones. */
     if (length >= sizeof(copy) || length < end
         || memcmp(line + length - end, name, end - 1) != 0) {
         return false;

@@ -23,7 +23,7 @@ typedef struct hierarchy_t {
 
 /* ---- where the groups are ------------------------------------------------------- */
 
-/* @return whether a list separated by commas, which is broken up, has this word. */
+/* @return whether a list separated by commas has this word. Destroys the list. */
 static bool has_word(char *list, const char *word)
 {
     char *rest, *next = apr_strtok(list, ",", &rest);
@@ -84,9 +84,9 @@ static bool is_below(const char *path, const char *root)
            && (path[length] == '/' || path[length] == '\0');
 }
 
-/* Find a hierarchy. In a container, the mount shows only a part of the tree.
- * The cgroups above it are invisible, and a cgroup outside of it is treated as
- * its top. @return whether it is mounted. */
+/* Find a hierarchy, and this process's cgroup in it. In a container, only a part of
+ * the tree is mounted; if the cgroup is outside of it, the mount point is used.
+ * @return whether the hierarchy is mounted. */
 static bool find_hierarchy(hierarchy_t *tree, const char *root,
                            const char *controller)
 {
@@ -150,7 +150,7 @@ static bool go_up(hierarchy_t *tree)
     return slash != NULL;
 }
 
-/* Open the files of memory and CPU quota of one cgroup. Missing ones are left
+/* Open the memory and CPU quota files of one cgroup. A missing file stays
  * closed. */
 static void open_level(auto_group_level_t *level, const char *root,
                        const hierarchy_t *tree, bool is_second)
@@ -250,6 +250,7 @@ void auto_group_refresh(auto_group_t *group)
     }
 }
 
+/* @return KiB below the cgroup's limit; reclaimable cache counts as free. */
 static uint64_t left_kb(const auto_group_level_t *level)
 {
     uint64_t usage = auto_procfile_leading_number(&level->usage, 0) / 1024;
@@ -290,7 +291,7 @@ uint64_t auto_group_limit_kb(const auto_group_t *group)
 static uint64_t quota_permille(const auto_group_level_t *level)
 {
     char *rest;
-    /* 0 for "max", a number that no quota has for "-1". */
+    /* "max" is read as 0, and "-1" as a number that no quota has. */
     uint64_t part = strtoull(auto_procfile_text(&level->quota), &rest, 10);
     uint64_t period = strtoull(rest, NULL, 10);
 

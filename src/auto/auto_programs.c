@@ -52,8 +52,8 @@ static uint64_t size_of(const auto_procfile_t *file)
     return strtoull(rest, NULL, 10) * page_kb;
 }
 
-/* @return whether the memory is enough, because the program was sampled
- * before. */
+/* Sample the memory of a program. @return whether that suffices, because the
+ * program was sampled before. A new program needs a sample of everything. */
 static bool sample_size(uint32_t idx, uint64_t program)
 {
     size_file_t *its = sampler.files ? &sampler.files[idx - 1] : NULL;
@@ -109,7 +109,7 @@ void auto_programs_sample_sizes(adm_zone_t zone)
     }
 }
 
-/* @return whether the chunk's zone runs nothing, and so has no programs. */
+/* @return whether no request runs in the chunk's zone, so it has no programs. */
 static bool is_idle(uint32_t chunk)
 {
     const adm_zone_rec_t *zone =
@@ -149,12 +149,13 @@ bool auto_programs_sample(uint32_t most)
 /* Calls after which the limits of cgroups are read again. */
 #define CALLS_SLOW 30
 
+/* @return the available memory in KiB; 0: unknown. */
 static uint64_t available_kb(auto_sense_t *sense)
 {
     bool is_slow = sampler.calls++ % CALLS_SLOW == 0;
     uint64_t kb = auto_sense_available_kb(sense, is_slow);
 
-    return kb < UINT32_MAX ? kb : 0; /* unknown */
+    return kb < UINT32_MAX ? kb : 0;
 }
 
 adm_usec_t auto_programs_run(adm_child_t *self, auto_sense_t *sense,

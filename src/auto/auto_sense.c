@@ -8,9 +8,10 @@
 #include "auto_sense.h"
 #include "core/adm_number.h"
 
-/* Pages swapped out between two samples that are too many to be normal. */
+/* More pages than this, swapped out between two samples, count as a stall. */
 #define SWAPPED_PAGES 64
 
+/* @return the growth of a counter; 0 if it went back. */
 static uint64_t since(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;
@@ -72,7 +73,7 @@ static void apply_quota(auto_sense_t *sense, uint64_t own_usec, uint64_t usec)
     uint32_t used;
 
     if (quota != AUTO_GROUP_NONE && quota < (uint64_t)seen->cores * 1000) {
-        /* busy: the machine or the quota, whichever is busier */
+        /* The machine or the quota, whichever is busier. */
         used = adm_permille(own_usec * 1000, quota * usec);
         seen->cores = (uint32_t)((quota + 999) / 1000);
         seen->own_permille = used;
@@ -113,6 +114,7 @@ static void sample_cpus(auto_sense_t *sense, uint64_t usec)
 
 /* ---- memory ------------------------------------------------------------------------- */
 
+/* Sample the machine's memory, or the cgroup's if that is lower. */
 static void sample_memory(auto_sense_t *sense)
 {
     auto_seen_t *seen = &sense->seen;
@@ -128,7 +130,7 @@ static void sample_memory(auto_sense_t *sense)
     seen->total_kb = limit < total || total == 0 ? limit : total;
     if (seen->available_kb == AUTO_GROUP_NONE
         || seen->total_kb == AUTO_GROUP_NONE) {
-        /* Unknown: only the back-off on memory stalls is left. */
+        /* Unknown: only stalls can show that memory is short. */
         seen->available_kb = seen->total_kb = UINT32_MAX;
     }
 }
@@ -146,6 +148,7 @@ static bool read_pressure(const auto_procfile_t *file, uint64_t *stalled)
     return true;
 }
 
+/* @return the file with the stalls of this cgroup, or else of the machine. */
 static const auto_procfile_t *pressure_of(const auto_sense_t *sense)
 {
     return sense->group.pressure.fd >= 0 ? &sense->group.pressure
@@ -233,7 +236,7 @@ const auto_seen_t *auto_sense_sample(auto_sense_t *sense, adm_usec_t now,
     sample_stalls(sense, ago);
     sense->sampled_at = now;
     if (!sense->has_sampled) {
-        /* The first sample covers the time since boot. */
+        /* The first sample covers the time since boot, so its rates are discarded. */
         sense->has_sampled = true;
         sense->event_permille = 0;
         sense->seen.stall_permille = sense->seen.busy_permille = 0;

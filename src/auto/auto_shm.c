@@ -105,6 +105,7 @@ void auto_write(adm_segment_t *segment, adm_zone_t zone,
     if (!rec) {
         return;
     }
+    /* Not an addition: an agent that was killed here has left an odd number. */
     atomic_fetch_or(&rec->sequence, 1);
     ADM_FAULT(auto_begun);
     adm_words_store(rec->state, state, sizeof(*state));
@@ -146,6 +147,8 @@ bool auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
 
 /* ---- the agent's sleep ------------------------------------------------------------ */
 
+/* If the zone is idle, let its next request wake the agent. The zone is locked: no
+ * request can enter between check and order. @return whether the zone is idle. */
 static bool watch_if_idle(adm_segment_t *segment, adm_zone_t zone,
                           adm_usec_t now)
 {
@@ -182,8 +185,8 @@ bool auto_wake_on_request(adm_segment_t *segment, const adm_zone_t *zones,
 
 /* ---- outputs ---------------------------------------------------------------------- */
 
-/* Enough: a write takes a microsecond. If all fail, the agent was killed while
- * writing. */
+/* Maximum number of attempts to read the state. A write takes a microsecond, so if
+ * all attempts fail, the agent was killed while writing. */
 #define TRIES 4
 
 void auto_view(const adm_segment_t *segment, adm_zone_t zone, adm_usec_t now,
@@ -202,7 +205,7 @@ void auto_view(const adm_segment_t *segment, adm_zone_t zone, adm_usec_t now,
         return;
     }
     *shown = law_tune_show(&state, at);
-    /* While the zone is idle, the agent sleeps and the term expires. */
+    /* An expired term is normal while the zone is idle and the agent sleeps. */
     if (adm_limit_is_past_term(rec, now)
         && !(atomic_load(&rec->watch) & ADM_WATCH_ENTER)) {
         shown->reason = LAW_TUNE_SILENT;

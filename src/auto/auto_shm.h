@@ -14,7 +14,7 @@
  *  bytes, so readers check it. */
 typedef struct auto_rec_t {
     atomic_uint sequence; /* odd while the agent writes the state */
-    atomic_uint of_began; /* the zone's `measured_began` at that time */
+    atomic_uint of_began; /* the zone's `measured_began` when it was written */
     atomic_uint state[sizeof(law_tune_t) / sizeof(unsigned)]; /* law_tune_t */
 } __attribute__((aligned(ADM_CACHE_LINE))) auto_rec_t;
 

@@ -10,7 +10,8 @@ void law_share(law_share_t *shares, uint32_t count, uint64_t whole)
         shares[n].part = 0;
         open += shares[n].wanted > 0;
     }
-    /* Grant in full what is below an equal part, until nothing is. */
+    /* Grant the claims below an equal part in full. That leaves more for the
+     * others, so repeat it until no claim is below. */
     do {
         before = open;
         equal = open > 0 ? left / open : 0;

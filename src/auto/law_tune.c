@@ -9,10 +9,10 @@
 /* Samples are taken 20 times per second, to detect the growth of programs in time;
  * decisions need more requests than one sample has. */
 #define TICK_SEC 0.25
-/* Rounding must not make a tick one sample longer. */
+/* Tolerance: rounding must not make a tick one sample longer. */
 #define TICK_SLACK_SEC 1e-3
 
-/* Larger numbers are invalid: more than a century, and more than any httpd has. */
+/* Larger numbers are invalid: more than a century, or more than any httpd has. */
 #define USEC_MOST (UINT64_C(1) << 52)
 #define COUNT_MOST LAW_TUNE_MOST
 #define KB_MOST (UINT64_C(1) << 42)
@@ -27,6 +27,7 @@
 
 /* ---- input ---------------------------------------------------------------------- */
 
+/* Swap crossed bounds, and clamp both to the valid range. */
 static law_tune_rules_t clean_rules(const law_tune_rules_t *rules)
 {
     law_tune_rules_t clean = *rules;
@@ -99,6 +100,8 @@ void law_tune_remember(law_tune_t *tune, uint32_t limit, uint32_t need_kb,
     }
 }
 
+/* Initialize a state that is new, or that law_tune_remember() has prepared without
+ * a clock. An invalid state starts again, at the limit in force. */
 static void make_sane(law_tune_t *tune, const law_tune_rules_t *rules,
                       const law_tune_sample_t *sample, double now)
 {
@@ -111,7 +114,6 @@ static void make_sane(law_tune_t *tune, const law_tune_rules_t *rules,
                    now);
     }
     else if (tune->now <= 0) {
-        /* law_tune_remember() had no clock. */
         tune->now = tune->since = now;
         law_tune_search_begin(&tune->search, tune->search.mode,
                               tune->search.target, now);
@@ -142,6 +144,8 @@ static void show(law_tune_t *tune, uint32_t limit, law_tune_reason_t reason)
     tune->reason = reason;
 }
 
+/* @return @a limit, reduced to the larger of RAMP times the running programs, one
+ * program per CPU, and the minimum. */
 static uint32_t ramped(const law_tune_sample_t *sample,
                        const law_tune_rules_t *rules, uint32_t limit)
 {
@@ -160,7 +164,9 @@ static bool is_forecast(const law_tune_t *tune)
     return tune->memory.ended >= 1 && LAW_TUNE_HAS(FORECAST);
 }
 
-/* @return whether the brake decides this tick. */
+/* Update the brake. When it ends, the search continues: at the limit before the
+ * brake if the corrected forecast now prevents a shortage, otherwise at the limit
+ * of the brake. @return whether the brake decides this tick. */
 static bool is_braked(law_tune_t *tune, const law_tune_rules_t *rules,
                       const law_tune_sample_t *sample, double stall)
 {
@@ -204,6 +210,7 @@ static uint32_t wanted(law_tune_t *tune, const law_tune_sample_t *sample,
     return tune->search.target;
 }
 
+/* Choose the limit at the end of a tick. While processes stall, it does not rise. */
 static void decide(law_tune_t *tune, const law_tune_rules_t *rules,
                    const law_tune_sample_t *sample, uint32_t cap, bool is_new)
 {
@@ -247,8 +254,9 @@ static void guard(law_tune_t *tune, const law_tune_rules_t *rules, uint32_t cap,
 
 /* ---- one sample ------------------------------------------------------------------------ */
 
-/* @return the limit that memory allows, between the bounds: the minimum applies even if
- * memory is short. */
+/* @return the maximum for the search, between the bounds: the number of programs
+ * that fit into memory; the ceiling of the brake while their need is unknown; the
+ * minimum while a program of unknown size grows (@a is_new). */
 static uint32_t cap_of(law_tune_t *tune, const law_tune_rules_t *rules,
                        const law_tune_sample_t *sample, bool is_new)
 {
@@ -272,7 +280,7 @@ static uint32_t cap_of(law_tune_t *tune, const law_tune_rules_t *rules,
     return law_tune_between(tune->cap, rules->min, rules->max);
 }
 
-/* @return whether the size of programs is known. */
+/* Update the state with a sample. @return whether the size of programs is known. */
 static bool take_sample(law_tune_t *tune, const law_tune_rules_t *rules,
                         const law_tune_sample_t *sample)
 {
@@ -306,6 +314,7 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
                                                 tune->now);
     cap = cap_of(tune, &rules, &sample, is_new);
 
+    /* The first program has shown its size: the search starts at one per CPU. */
     if (tune->search.mode == LAW_TUNE_MODE_FIRST
         && (is_known || !LAW_TUNE_HAS(GATE))) {
         law_tune_search_begin(&tune->search, LAW_TUNE_MODE_CLIMB,
@@ -323,9 +332,9 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
 
 /* ---- dry run -------------------------------------------------------------------------- */
 
-/* The estimate is highest rate * lowest service time (Little's law: programs that do
- * not wait for each other), with room for permits in transit. Both values fade,
- * because the load can change. */
+/* The estimate is the highest rate times the lowest service time, that is, without
+ * waiting for other programs (Little's law). A quarter is added for permits on their
+ * way to the next request. Both values fade, because the load can change. */
 #define ESTIMATE_ROOM 1.25
 #define ESTIMATE_FADES 0.01
 

@@ -9,13 +9,13 @@
 #define CALM 0.02
 #define CALM_SEC 2
 
-/* Part of the running programs that a cut leaves. The next cut follows a second later,
- * after programs have ended and released memory. */
+/* Part of the running programs that a cut leaves. The next cut follows after a second
+ * or more, when programs have ended and released memory. */
 #define CUT 0.7
 #define CUT_SEC 1
 
-/* The ceiling remains for 5 s, then rises by 1 every 5 s. If the previous brake was
- * less than a minute ago, the ceiling remains twice as long as then. */
+/* The ceiling remains for 5 s, then rises by 1 every 5 s. If the previous brake
+ * started less than a minute ago, the ceiling remains twice as long as before. */
 #define CEILING_SEC 5
 #define AGAIN_SEC 60
 #define WAIT_MOST_SEC 300
@@ -31,6 +31,7 @@ static bool is_memory_ample(const law_tune_sample_t *sample)
            && sample->total_kb > 0;
 }
 
+/* Lower the limit to CUT of the running programs, and by at least one. */
 static void cut(law_tune_brake_t *brake, const law_tune_sample_t *sample,
                 uint32_t min, double now)
 {
@@ -42,6 +43,7 @@ static void cut(law_tune_brake_t *brake, const law_tune_sample_t *sample,
     brake->last_cut = brake->last_stall = now;
 }
 
+/* Turn the brake on. Its ceiling is one program fewer than were running. */
 static void start_brake(law_tune_brake_t *brake,
                         const law_tune_sample_t *sample, uint32_t limit,
                         uint32_t min, double now)
@@ -63,9 +65,9 @@ static void start_brake(law_tune_brake_t *brake,
     cut(brake, sample, min, now);
 }
 
-/* Stalls with another cause than this zone's programs: after a brake that did not help, the
- * brake stays off until there have been no stalls for a minute, or memory becomes scarce.
- * @return whether it stays off. */
+/* Check whether stalls still have another cause than this zone's programs. After a
+ * brake that did not help, this is so until memory becomes scarce, or no process has
+ * stalled for a minute. @return whether the brake stays off. */
 static bool update_other_cause(law_tune_brake_t *brake,
                                const law_tune_sample_t *sample, double stall,
                                double now)
@@ -79,6 +81,9 @@ static bool update_other_cause(law_tune_brake_t *brake,
     return brake->is_others;
 }
 
+/* Continue a brake: cut again while processes stall. The brake ends if it does not help
+ * although memory is available; or CALM_SEC after the last stall. Then its limit rises
+ * by half of the distance to the ceiling. */
 static law_tune_braking_t
 continue_brake(law_tune_brake_t *brake, const law_tune_sample_t *sample,
                double stall, const law_tune_rules_t *rules, double now)

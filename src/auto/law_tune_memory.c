@@ -50,10 +50,10 @@
 /* Values of `provisional`; 0: confirmed. */
 enum { RESTARTED = 1, REMEMBERED = 2 };
 
+/* @return the weight of @a count new programs for the mean of @a all: the same for each
+ * of the first programs, and @a least for each later one, as in a moving mean. */
 static double weight_of(double count, double all, double least)
 {
-    /* The first programs have equal weight, later ones the weight of a moving
-     * mean. */
     double moving = law_tune_clamp(count * least, 0, 1);
 
     return law_tune_clamp(law_tune_larger(law_tune_ratio(count, all), moving),
@@ -82,7 +82,7 @@ static double largest_live(const law_tune_sample_t *sample)
     return largest;
 }
 
-/* Let the largest size fade, but not below the programs that run. */
+/* Let the largest size fade to the mean, but not below the largest that runs. */
 static void fade_largest(law_tune_memory_t *memory,
                          const law_tune_sample_t *sample, double sec)
 {
@@ -94,7 +94,7 @@ static void fade_largest(law_tune_memory_t *memory,
     memory->largest_kb = law_tune_larger(faded, live);
 }
 
-/* @return whether the batch is of other programs than the means. */
+/* @return whether the batch has other programs than before, see BATCH. */
 static bool is_unlike(const law_tune_memory_t *memory, double mean_kb)
 {
     double off = mean_kb - memory->mean_kb;
@@ -118,8 +118,8 @@ static void restart_means(law_tune_memory_t *memory, double mean_kb)
     memory->largest_kb = law_tune_larger(mean_kb, memory->batch_largest);
 }
 
-/* @return whether the values from before a restart are wrong: none of the first ten
- * programs is at least half as large. */
+/* @return whether the remembered need from before a restart is wrong: all of the first
+ * ten programs are smaller than half of it. */
 static bool is_refuted(const law_tune_memory_t *memory)
 {
     return memory->provisional == REMEMBERED
@@ -235,7 +235,7 @@ static bool has_room(const law_tune_memory_t *memory, double base_kb,
     return left >= 0 && left >= one && left * left >= together;
 }
 
-/* @return the expected final size of the running programs. */
+/* @return the sum of the sizes that the running programs are expected to reach. */
 static double expected_of_live(const law_tune_memory_t *memory,
                                const law_tune_sample_t *sample)
 {
@@ -273,8 +273,8 @@ uint32_t law_tune_memory_cap(const law_tune_memory_t *memory,
             limit = middle - 1;
         }
     }
-    /* If the running programs are expected to exceed the budget by more than one
-     * program, allow no more than are running. Sizes vary, hence the one. */
+    /* Allow no more programs than are running if these are expected to exceed the
+     * budget. A tolerance of one program is added, because sizes vary. */
     if (!has_room(memory, expected_of_live(memory, sample), sample->programs,
                   budget_kb + need)) {
         fits = law_tune_between(fits, 0, sample->programs);
@@ -293,7 +293,7 @@ bool law_tune_memory_update_known(law_tune_memory_t *memory,
     if (largest > GROWS * memory->flat_kb || largest <= 0) {
         memory->flat_kb = largest;
         memory->flat_since = now;
-        /* Requests finish without a program ever seen: they start none. */
+        /* Requests finish, but no program was seen: requests start none. */
         return largest <= 0 && sample->served > 0;
     }
     if (now - memory->flat_since < FLAT_SEC) {
@@ -324,6 +324,7 @@ bool law_tune_memory_update_surprise(law_tune_memory_t *memory,
     if (now < memory->surprise_until) {
         return true;
     }
+    /* The program has not grown for FLAT_SEC: its size is known now. */
     memory->largest_kb = law_tune_larger(memory->largest_kb,
                                          memory->surprise_kb);
     memory->recent_kb = law_tune_larger(memory->recent_kb, memory->surprise_kb);
@@ -334,7 +335,7 @@ bool law_tune_memory_update_surprise(law_tune_memory_t *memory,
 void law_tune_memory_correct(law_tune_memory_t *memory,
                              const law_tune_sample_t *sample)
 {
-    /* Within a tenth of the budget, the forecast was right. */
+    /* If the forecast filled at least nine tenths of the budget, it was right. */
     if (sample->active * law_tune_memory_need(memory)
         <= 0.9 * law_tune_memory_budget(sample)) {
         memory->inflation = law_tune_clamp(memory->inflation * INFLATE, 1,

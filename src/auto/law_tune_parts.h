@@ -69,7 +69,7 @@ law_tune_braking_t law_tune_brake(law_tune_brake_t *brake,
 /** @return whether @a stall forbids a higher limit. */
 bool law_tune_brake_forbids(const law_tune_brake_t *brake, double stall);
 
-/** @return the maximum limit after the last brake; it rises step by step to @a max. */
+/** @return the maximum limit after the last brake. It rises to @a max step by step. */
 uint32_t law_tune_brake_ceiling(law_tune_brake_t *brake, uint32_t max,
                                 double now);
 
@@ -83,8 +83,8 @@ typedef struct law_tune_need_t {
     double least;    /* minimum number of requests */
     double variance; /* maximum, of the mean service time, relative to its
                       * square */
-    double rounds;   /* number of times that all running programs are replaced:
-                      * programs of a backend often end together */
+    double rounds;   /* minimum number of requests per permit: programs of a
+                      * backend often end together */
 } law_tune_need_t;
 
 /** Start a new epoch @a skip_sec later: requests that finish before that started
@@ -103,8 +103,8 @@ bool law_tune_epoch_is_over(const law_tune_epoch_t *epoch, uint32_t limit,
 law_tune_yield_t law_tune_epoch_yield(const law_tune_epoch_t *epoch,
                                       uint32_t limit);
 
-/** @return the relative growth of the rate divided by that growth of the limit: 1 if
- *  the rate grew as much as the limit, 0 if it did not grow. */
+/** @return the relative growth of the rate divided by the relative growth of the
+ *  limit: 1 if both grew by the same factor, 0 if the rate did not grow. */
 double law_tune_epoch_pays(const law_tune_yield_t *less,
                            const law_tune_yield_t *more);
 

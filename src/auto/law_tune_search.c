@@ -1,7 +1,7 @@
 /* law_tune_search.c - search for the limit with the highest throughput.
  *
- * Compares the throughput of limits, in epochs in which requests wait. Not by
- * latency: under a lasting overload, any measured baseline includes the overload.
+ * Compares the throughput of limits, in epochs in which requests wait. Latency is not
+ * compared: under a lasting overload, each measured baseline includes the overload.
  */
 #include "law_tune_parts.h"
 
@@ -14,8 +14,8 @@
 
 /* CPUs count as busy slightly below 1, because samples are not exact. */
 #define BUSY 0.97
-/* Busy CPUs end the climb only if httpd uses at least half of them: next to other
- * load, httpd may take its half. */
+/* Busy CPUs end the climb only if httpd uses at least half of their time: if another
+ * load takes more, httpd may climb to its half. */
 #define OWN_PART 0.5
 
 /* Steps of a climb: 30 requests suffice to measure a difference of 50 %. */
@@ -42,8 +42,8 @@
 #define DOWN_WAIT 15.0
 #define DOWN_WAIT_MOST 300.0
 
-/* A best rate is of another load if the rate at the same limit is below this part of
- * it. */
+/* The best rate is discarded if the held limit serves less than this part of it: the
+ * load has changed. */
 #define STALE 0.75
 
 /* Errors of the mean at a variation of 100 %: 14 % for a step of a climb, 6 % for the
@@ -54,6 +54,7 @@ static const law_tune_need_t careful = { 600, 0.001, 10 };
 
 /* ---- helpers ------------------------------------------------------------------ */
 
+/* @return whether httpd keeps the CPUs busy: a higher limit would not serve more. */
 static bool is_cpu_bound(const law_tune_yield_t *yield)
 {
     return LAW_TUNE_HAS(BUSY) && yield->busy >= BUSY
@@ -67,6 +68,7 @@ static double skip_for(double service)
     return law_tune_clamp(1.2 * service, 0.25, 5);
 }
 
+/* As skip_for(), for the service time at the held limit, or the lowest known. */
 static double skip(const law_tune_search_t *search)
 {
     double service = search->least_service;
@@ -85,6 +87,7 @@ static uint32_t least_for(const law_tune_yield_t *yield,
     return law_tune_larger(least, view->min);
 }
 
+/* @return why the limit cannot rise above the cap: memory, or a configured bound. */
 static law_tune_reason_t reason_of_cap(const law_tune_view_t *view)
 {
     bool is_min = view->cap <= view->min && view->min > 1;
@@ -92,6 +95,7 @@ static law_tune_reason_t reason_of_cap(const law_tune_view_t *view)
     return view->cap >= view->max || is_min ? LAW_TUNE_BOUNDS : LAW_TUNE_MEMORY;
 }
 
+/* Store the lowest service time, which is close to the undisturbed one. */
 static void note_service(law_tune_search_t *search,
                          const law_tune_yield_t *yield)
 {
@@ -104,6 +108,8 @@ static void note_service(law_tune_search_t *search,
 
 /* ---- changes of the mode -------------------------------------------------------- */
 
+/* Hold the target. Both trials are due after their waits, the one of a lower limit
+ * after 10 s at the latest. */
 static void settle(law_tune_search_t *search, law_tune_reason_t reason,
                    double now)
 {
@@ -134,6 +140,8 @@ static void give_up(law_tune_search_t *search, double now)
 
 /* ---- climb ---------------------------------------------------------------------- */
 
+/* @return the estimated saturation point, between the last two steps of the climb:
+ * the highest rate times the lowest service time (Little's law). */
 static uint32_t plateau(const law_tune_search_t *search,
                         const law_tune_yield_t *yield)
 {
@@ -151,6 +159,7 @@ static uint32_t plateau(const law_tune_search_t *search,
                             lower->limit, yield->limit);
 }
 
+/* Climb to the next step: a long one if both the CPUs and the cap are far away. */
 static void step_up(law_tune_search_t *search, const law_tune_yield_t *yield,
                     const law_tune_view_t *view)
 {
@@ -162,6 +171,8 @@ static void step_up(law_tune_search_t *search, const law_tune_yield_t *yield,
     law_tune_epoch_begin(&search->epoch, view->now, skip_for(yield->service));
 }
 
+/* Decide after the epoch of a step. The climb ends if the step gained too little, the
+ * CPUs are busy, or the cap is reached. */
 static void judge_step(law_tune_search_t *search, const law_tune_yield_t *yield,
                        const law_tune_view_t *view)
 {
@@ -228,8 +239,7 @@ static void notice_change(law_tune_search_t *search,
     search->next_up = law_tune_clamp(search->next_up, 0, now);
     search->next_down = law_tune_clamp(search->next_down, 0, now + 5);
     if (yield->rate < was->rate && served >= fine.least) {
-        /* The requests probably wait in a queue behind the server, so a lower limit
-         * serves as much. */
+        /* Requests probably wait for a slower backend: a lower limit serves as much. */
         search->next_up = now + 10;
         search->next_down = now;
     }
@@ -256,6 +266,8 @@ static void move_reference(law_tune_search_t *search,
     is->own += 0.3 * (yield->own - is->own);
 }
 
+/* Start a trial that is due: of a higher limit, unless the CPUs are busy; of a lower
+ * limit, if the CPUs or the throughput, not memory, are the reason for the limit. */
 static void start_trial(law_tune_search_t *search, const law_tune_view_t *view)
 {
     const law_tune_yield_t *is = &search->reference;
@@ -315,8 +327,8 @@ static void hold(law_tune_search_t *search, const law_tune_view_t *view)
 
 /* ---- trials ------------------------------------------------------------------------ */
 
-/* @return whether the trial has a result: it was measured accurately, or its gain is at
- * least @a clear. */
+/* Give the trial up if no requests wait any more. @return whether it has a result: it
+ * was measured accurately, or its gain is at least @a clear. */
 static bool judge_trial(law_tune_search_t *search, const law_tune_view_t *view,
                         double clear)
 {
@@ -335,6 +347,8 @@ static bool judge_trial(law_tune_search_t *search, const law_tune_view_t *view,
            && law_tune_epoch_pays(&search->reference, &yield) >= clear;
 }
 
+/* Continue the trial of a higher limit. If it pays, climb on from there; otherwise
+ * return to the held limit, and double the wait for the next trial. */
 static void up(law_tune_search_t *search, const law_tune_view_t *view)
 {
     law_tune_yield_t yield;
@@ -357,6 +371,8 @@ static void up(law_tune_search_t *search, const law_tune_view_t *view)
     settle(search, LAW_TUNE_THROUGHPUT, view->now);
 }
 
+/* Continue the trial of a lower limit. If it serves as much, hold it, and try a still
+ * lower one soon; otherwise return to the held limit, and double the wait. */
 static void down(law_tune_search_t *search, const law_tune_view_t *view)
 {
     law_tune_yield_t was = search->reference;
@@ -367,7 +383,7 @@ static void down(law_tune_search_t *search, const law_tune_view_t *view)
         return;
     }
     yield = law_tune_epoch_yield(&search->epoch, search->target);
-    /* Compared with the best rate: otherwise many small losses would add up. */
+    /* Compare with the best rate: otherwise many small losses would add up. */
     search->best_rate = was.rate = law_tune_larger(was.rate, search->best_rate);
     /* CPU time is measured more accurately than the rate. */
     same = was.own >= 0.9
@@ -418,7 +434,7 @@ void law_tune_search_resume(law_tune_search_t *search, uint32_t limit,
     law_tune_epoch_begin(&search->epoch, now, 1);
 }
 
-/* Move to a minimum that was raised, and measure there. */
+/* If the minimum was raised above the limit, hold it, and measure there. */
 static void follow_min(law_tune_search_t *search, const law_tune_view_t *view)
 {
     if (search->target < view->min) {
@@ -429,7 +445,8 @@ static void follow_min(law_tune_search_t *search, const law_tune_view_t *view)
     }
 }
 
-/* Follow the cap down, and up again to the limit before. */
+/* Follow the cap down; and up again, as far as the limit from before. A climb goes on
+ * if the cap is still above its previous step. */
 static void follow_cap(law_tune_search_t *search, const law_tune_view_t *view)
 {
     uint32_t target = search->target;

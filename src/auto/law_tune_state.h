@@ -13,7 +13,7 @@
 /** Reason for the limit. law_tune_field_reason() has the words. */
 typedef enum law_tune_reason_t {
     LAW_TUNE_NONE,       /* no decision yet */
-    LAW_TUNE_START,      /* it grows while that serves more requests */
+    LAW_TUNE_START,      /* the limit grows while that serves more requests */
     LAW_TUNE_MEMORY,     /* there is no memory for one more program */
     LAW_TUNE_PROCESSORS, /* the CPUs are busy */
     LAW_TUNE_THROUGHPUT, /* more programs do not serve more requests */
