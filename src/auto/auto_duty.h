@@ -29,13 +29,12 @@ typedef struct auto_news_t {
 typedef struct auto_setup_t {
     const auto_zone_t *zones;
     uint32_t count;
-    const char
-        *root; /* prefix of the paths in /proc and /sys; "" except in tests */
-    int state_fd; /* AdmissionStateFile, open for reading and writing;
+    const char *root; /* prefix of system files; "" except in tests */
+    int state_fd;     /* AdmissionStateFile, open for reading and writing;
                    * -1: none */
     void (*log_event)(void *data, const auto_news_t *news);
-    void (*log_missing)(void *data,
-                        const char *words); /* unreadable system files */
+    /* Log which system files cannot be read. */
+    void (*log_missing)(void *data, const char *words);
     void *data;
 } auto_setup_t;
 

@@ -149,13 +149,12 @@ bool auto_programs_sample(uint32_t most)
 /* Calls after which the limits of cgroups are read again. */
 #define CALLS_SLOW 30
 
-/* @return the available memory in KiB; 0: unknown. */
 static uint64_t available_kb(auto_sense_t *sense)
 {
     bool is_slow = sampler.calls++ % CALLS_SLOW == 0;
     uint64_t kb = auto_sense_available_kb(sense, is_slow);
 
-    return kb < UINT32_MAX ? kb : 0;
+    return kb < UINT32_MAX ? kb : 0; /* 0: unknown */
 }
 
 adm_usec_t auto_programs_run(adm_child_t *self, auto_sense_t *sense,

@@ -27,7 +27,6 @@
 
 /* ---- input ---------------------------------------------------------------------- */
 
-/* Swap crossed bounds, and clamp both to the valid range. */
 static law_tune_rules_t clean_rules(const law_tune_rules_t *rules)
 {
     law_tune_rules_t clean = *rules;

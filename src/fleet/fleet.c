@@ -114,6 +114,7 @@ static const char *name_of_server(apr_pool_t *p)
                 : apr_pstrdup(p, host);
 }
 
+/* Collect the zones whose limit is shared. @return NULL if there is none. */
 static void *setup(apr_pool_t *p, server_rec *s)
 {
     const admission_zone_t *zone;

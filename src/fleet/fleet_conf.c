@@ -36,7 +36,8 @@ static const engine_provider_t *find_provider(apr_pool_t *p, const char *url)
                  : NULL;
 }
 
-/* Checked before the parser: its errors quote their argument, and are logged. */
+/* @return whether the log would show a secret in the argument, as errors quote it: a
+ * password option, or a user in a URL or host. */
 static bool shows_secret(const char *word)
 {
     bool is_place = strstr(word, "://") || !strchr(word, '=');

@@ -16,7 +16,7 @@
 #include "fleet_duty.h"
 
 #define RETRY_USEC (100 * ADM_USEC_PER_MSEC)
-#define TELL_USEC (60 * ADM_USEC_PER_SEC)
+#define LOG_USEC (60 * ADM_USEC_PER_SEC)
 #define HOLD_LEAST_USEC (2 * ADM_USEC_PER_SEC)
 #define WHO_USEC ADM_USEC_PER_SEC
 #define RENAME_USEC ADM_USEC_PER_SEC /* minimum between two changes of the id */
@@ -25,7 +25,7 @@
 typedef struct shared_t {
     const agent_share_t *zone;
     law_fleet_t law;
-    law_fleet_work_t work;   /* as of the last promise */
+    law_fleet_work_t work;   /* when the last promise was made */
     law_fleet_terms_t terms; /* hold_usec is the current value */
     bool has_lapsed;
     bool is_joined;    /* the engine accepts syncs of the zone */
@@ -42,16 +42,15 @@ static struct {
     bool has_logged_connected; /* and no loss was logged since */
     bool is_doubled;           /* another server uses this server's id */
     adm_usec_t rename_at;      /* earliest time to take another id */
-    _Atomic adm_usec_t
-        next[FLEET_EVENTS]; /* earliest time to log the event again */
+    _Atomic adm_usec_t next[FLEET_EVENTS]; /* earliest next log message */
 } duty;
 
 /* ---- log -------------------------------------------------------------------- */
 
-/* @return whether it was logged. */
+/* Log an event at most once per LOG_USEC. @return whether it was logged. */
 static bool log_rarely(const fleet_news_t *news)
 {
-    if (!adm_due(&duty.next[news->event], adm_now(), TELL_USEC)) {
+    if (!adm_due(&duty.next[news->event], adm_now(), LOG_USEC)) {
         return false;
     }
     duty.setup->log_event(news);
@@ -114,6 +113,7 @@ static void log_about(fleet_event_t event, const shared_t *shared,
                                 .limit = limit });
 }
 
+/* Log a lower limit elsewhere; and grants above the limit, unless the engine learns. */
 static void check_limits(const shared_t *shared, const law_fleet_reply_t *reply)
 {
     if (reply->limit < shared->terms.limit) {
@@ -124,7 +124,7 @@ static void check_limits(const shared_t *shared, const law_fleet_reply_t *reply)
     }
 }
 
-/* Update the statistics and log what the reply reveals. */
+/* Count the reply, and log problems that it reports. */
 static void count_reply(shared_t *shared, const law_fleet_reply_t *reply,
                         const law_fleet_who_t *who, int64_t now)
 {
@@ -177,6 +177,7 @@ static void pushed(uint32_t zone, const law_fleet_push_t *push, int64_t now)
 
 /* ---- syncs -------------------------------------------------------------------------- */
 
+/* Log when the lease expires, and when the zone has one again. */
 static void note_lease(shared_t *shared)
 {
     bool has_lapsed = fleet_has_lapsed(duty.self->segment,
@@ -190,7 +191,7 @@ static void note_lease(shared_t *shared)
     shared->has_lapsed = has_lapsed;
 }
 
-/* Unless hold= is configured, the grace period is twice the longest service time. */
+/* Set the grace period: hold=, or twice the longest service time within bounds. */
 static void choose_hold(shared_t *shared)
 {
     adm_usec_t hold = 2 * shared->work.longest_usec;
@@ -209,10 +210,9 @@ static bool can_sync(const shared_t *shared)
     return shared->is_joined && shared->law.sent_at == 0;
 }
 
-/* Promise the current share; return idle permits only if a sync can follow now.
- * Without the sync no other server would get them, and this server would have lost
- * them until the engine replies again. For the same reason an idle permit wakes the
- * agent only then. */
+/* Promise the current share. Idle permits are returned, and wake the agent, only if a
+ * sync can follow now. Without the sync, this server would lose them until the engine
+ * replies again, and no other server would get them. */
 static apr_status_t promise_share(shared_t *shared, adm_usec_t now)
 {
     bool can_send = can_sync(shared),
@@ -372,6 +372,7 @@ static void begin(adm_child_t *self, const void *setup, apr_pool_t *pool)
     open_engine();
 }
 
+/* Return the permits that are not in use, so that other servers get them now. */
 static void end(adm_child_t *self, adm_usec_t now)
 {
     adm_usec_t leases = adm_clock_since_boot();

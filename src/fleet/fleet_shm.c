@@ -18,8 +18,8 @@ const adm_part_t adm_part_fleet = { .of_server = sizeof(fleet_engine_rec_t),
 _Static_assert(FLEET_ID_ROOM == 2 * ADM_SECRET_LENGTH + 1,
                "an id is a secret in hexadecimal digits");
 
-/* Choose the events that wake the agent: a request that waits, if none did; and a
- * released permit, while more are out than the share or other servers are short. */
+/* Choose the events that wake the agent: the first request that waits; and a released
+ * permit, while more are in use than the share, or other servers are short. */
 static void choose_wake_events_locked(adm_zone_rec_t *zone, bool is_tight)
 {
     uint32_t share = adm_limit_of_source(zone, ADM_LIMIT_SHARE);
@@ -86,7 +86,7 @@ apr_status_t fleet_apply(adm_child_t *self, adm_zone_t zone,
     if (!rec) {
         return rv;
     }
-    /* An agent that was stopped in between can have a grant that has expired. */
+    /* If the agent was stopped meanwhile, the lease might have expired. */
     if (adm_clock_since_boot() < share->until_usec) {
         if (share->share != LAW_FLEET_AS_BEFORE) {
             atomic_store(&rec->share_bound,

@@ -18,8 +18,7 @@ typedef struct fleet_rec_t {
     _Atomic adm_usec_t learns_until; /* on adm_clock_since_boot() */
     _Atomic adm_usec_t who_at;       /* time of `who`, same clock; 0: none */
     atomic_uint who_sequence;        /* odd while `who` is written */
-    atomic_uint
-        who[sizeof(law_fleet_who_t) / sizeof(unsigned)]; /* law_fleet_who_t */
+    atomic_uint who[sizeof(law_fleet_who_t) / sizeof(unsigned)];
 } __attribute__((aligned(ADM_CACHE_LINE))) fleet_rec_t;
 
 _Static_assert(sizeof(law_fleet_reply_t) % sizeof(unsigned) == 0

@@ -5,11 +5,11 @@
 
 #define MSEC INT64_C(1000)
 
-/* Between two syncs while a request waits. */
+/* Time between two syncs while a request waits. */
 #define PACE_USEC (200 * MSEC)
 
-/* Minimum between two syncs. Each sync with the same content that changes nothing
- * doubles it, up to the pace, so that no disagreement becomes a storm. */
+/* Minimum time between two syncs. It doubles with each sync that repeats the previous
+ * one and changes nothing, up to PACE_USEC, so that a disagreement causes no flood. */
 #define GAP_USEC (MSEC / 4)
 #define FUTILE_MOST 10
 
@@ -51,6 +51,8 @@ void law_fleet_lost(law_fleet_t *fleet)
 
 /* ---- syncs ---------------------------------------------------------------- */
 
+/* Keep all; but none beyond those in use after IDLE_USEC without a request, or if other
+ * servers are short and no request waits here. */
 uint32_t law_fleet_keep(law_fleet_t *fleet, const law_fleet_work_t *work,
                         int64_t now)
 {
@@ -66,13 +68,15 @@ uint32_t law_fleet_keep(law_fleet_t *fleet, const law_fleet_work_t *work,
                : LAW_FLEET_AS_BEFORE;
 }
 
-/* The permits that this server reports as its own (rule R1 of docs/dev/fleet.md):
- * the server never exceeds them without another sync. */
+/* @return the permits that this server reports as its own (rule R1 of
+ * docs/dev/fleet.md). The server never exceeds them without another sync. */
 static uint32_t promise(const law_fleet_work_t *work)
 {
     return adm_greater(work->share, work->active);
 }
 
+/* @return the permits that this server could use: those in use, and one for each waiting
+ * request as far as the zone's other limits allow. */
 static uint32_t want(const law_fleet_work_t *work)
 {
     uint32_t sum = work->active + work->queued;
@@ -80,6 +84,7 @@ static uint32_t want(const law_fleet_work_t *work)
     return adm_greater(adm_lesser(sum, work->most), work->active);
 }
 
+/* @return whether the last sync had the content that a sync would have now. */
 static bool is_reported(const law_fleet_t *fleet, const law_fleet_work_t *work)
 {
     return promise(work) == fleet->sent_has && want(work) == fleet->sent_want
@@ -109,6 +114,9 @@ static bool must_sync_early(const law_fleet_t *fleet,
                && want(work) > fleet->sent_want);
 }
 
+/* The regular sync is due after a third of the lease; after PACE_USEC if a request waits,
+ * or waited at the last sync. An early one, or one that returns the share of an idle
+ * server, is due after min_gap(). */
 int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
                       const law_fleet_work_t *work, int64_t now)
 {
@@ -167,6 +175,7 @@ static int64_t lease_from(const law_fleet_terms_t *terms, int64_t sent_at)
     return sent_at + terms->lease_usec / 10 * 9;
 }
 
+/* Store a grant. A change, or a request to return permits, resets the minimum gap. */
 static void note_grant(law_fleet_t *fleet, int64_t gen, uint32_t granted,
                        uint32_t target, bool is_tight)
 {
@@ -194,13 +203,13 @@ bool law_fleet_accept_reply(law_fleet_t *fleet, const law_fleet_terms_t *terms,
     if (reply->status == LAW_FLEET_STALE && reply->sequence > fleet->sequence) {
         fleet->sequence = reply->sequence;
     }
-    /* A reply that took as long as its lease has expired. */
+    /* If the reply took as long as the lease, the lease has expired. */
     if (reply->status != LAW_FLEET_OK || now >= lease_from(terms, sent_at)) {
         return false;
     }
     fleet->has_reply = true;
     fleet->span_msec = reply->span_msec;
-    /* A later push can have granted all that the sync asked for. */
+    /* A later push might have granted all that the sync asked for. */
     fleet->is_short = reply->is_short
                       && (reply->gen >= fleet->gen
                           || fleet->granted < fleet->sent_want);
@@ -215,7 +224,7 @@ bool law_fleet_accept_reply(law_fleet_t *fleet, const law_fleet_terms_t *terms,
     return true;
 }
 
-/* R13: a forged push with a huge generation would make all later replies look
+/* R13: after a forged push with a huge generation, all later replies would look
  * old. */
 static bool is_credible(const law_fleet_t *fleet, int64_t gen, int64_t now)
 {

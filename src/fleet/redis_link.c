@@ -15,7 +15,7 @@
 #define PAUSE_MOST_USEC INT64_C(1000000)
 #define PAUSE_ZONE_USEC INT64_C(200000)
 
-/* Between two checks that pushes still arrive. */
+/* Interval of the checks that pushes still arrive. */
 #define ECHO_USEC INT64_C(2000000)
 
 #define RUN 64
@@ -53,8 +53,7 @@ struct engine_t {
     char sha[SHA];
     int64_t engine_msec; /* the engine's time ... */
     int64_t engine_at;   /* ... and when it was received */
-    uint32_t
-        *asked; /* ring of zones: Redis replies in the order of the syncs */
+    uint32_t *asked; /* ring of zones: Redis replies in the order of syncs */
     uint32_t first, count;
     int64_t deadline; /* of the next reply; 0: none is expected */
     int64_t echo_at;  /* last check that pushes arrive */
@@ -86,8 +85,8 @@ static void disconnect(engine_t *engine)
     engine->echo_at = engine->echo_by = 0;
 }
 
-/* Add the address of a master that a Sentinel has named: it is not in the
- * configuration. */
+/* @return the error, with the address of the master if a Sentinel has reported it: the
+ * configuration does not have this address. */
 static const char *describe(const engine_t *engine, const char *why,
                             char text[WHY_ROOM])
 {
@@ -270,6 +269,7 @@ static const char *take_step(engine_t *engine, const redisReply *reply)
 
 /* ---- replies and pushes -------------------------------------------------------- */
 
+/* Take the zone to which the next reply belongs from the ring. */
 static uint32_t next_asked(engine_t *engine)
 {
     uint32_t zone = engine->asked[engine->first];
@@ -293,6 +293,7 @@ static void refuse(engine_t *engine, uint32_t n, const char *why)
     callbacks->refused(n, describe(engine, why, text));
 }
 
+/* Take the reply to a sync. An error of one key pauses the zone of that key only. */
 static const char *take_answer(engine_t *engine, const redisReply *reply)
 {
     const engine_callbacks_t *callbacks = &engine->setup->callbacks;
@@ -345,6 +346,8 @@ static void deliver_push(engine_t *engine, const char *text)
     }
 }
 
+/* Take a push, or the confirmation of SUBSCRIBE: the first one completes the connection,
+ * the others are echoes, see ask_for_echo(). */
 static const char *take_push(void *data, const redisReply *reply)
 {
     engine_t *engine = data;
@@ -493,6 +496,7 @@ static void work(engine_t *engine, int64_t now)
     join_again(engine);
 }
 
+/* Lower @a wake_at to @a at; 0: not set. */
 static void no_later_than(int64_t at, int64_t *wake_at)
 {
     if (at && at < *wake_at) {

@@ -34,8 +34,8 @@ static const char *take(void *data, const redisReply *reply)
     return redis_words_read_master(reply, &sentinel->master);
 }
 
-/* Store the first error, or the first that is from a reply: it tells more than a
- * failed connection. */
+/* Store the first error from a reply, or else the first error: a reply tells more than
+ * a failed connection. */
 static void note_refusal(redis_sentinel_t *sentinel,
                          const engine_address_t *address, const char *why)
 {

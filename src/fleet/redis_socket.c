@@ -29,7 +29,7 @@ static void *(*create_array)(const redisReadTask *task, parts_t count);
 static void *(*create_string)(const redisReadTask *task, char *text,
                               size_t length);
 
-/* Count @a more bytes of the incomplete reply. @return whether it is not oversized yet. */
+/* Count @a more bytes of the incomplete reply. @return whether its size is allowed. */
 static bool count_bytes(const redisReadTask *task, size_t more)
 {
     redis_socket_t *socket = task->privdata;
@@ -110,6 +110,7 @@ void redis_socket_close(redis_socket_t *socket)
     socket->session = NULL;
 }
 
+/* During a TLS handshake, OpenSSL decides what to wait for. */
 static short events_of(const redis_socket_t *socket)
 {
     const redisContext *context = socket->context;

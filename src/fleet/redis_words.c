@@ -68,7 +68,7 @@ const char *redis_words_read_run(const redisReply *from, char *run, size_t room)
     if (length < 8 || length >= room) {
         return "it is not Redis or Valkey";
     }
-    /* redis_mode of Redis, and server_mode of Valkey. */
+    /* The field is redis_mode in Redis, and server_mode in Valkey. */
     if (strstr(text, "_mode:sentinel")) {
         return "it is a Sentinel, and sentinel=name is not set";
     }

@@ -23,7 +23,7 @@ local limit, lease, hold = number(8), number(9), number(10)
 local engine_time, age, span = number(11), number(12), number(13)
 local leaves, asks_who = number(14), number(15)
 
--- No server sends more, or less than 0: a wrong value would change the sum of all grants.
+-- Reject numbers that no server sends: a wrong one would change the sum of all grants.
 local MOST = { [3] = 2^53, [4] = 9e12, [5] = 1e6, [6] = 1e6, [8] = 1e6, [9] = FORGET_MS,
                [10] = FORGET_MS, [11] = 9e12, [12] = 9e12, [13] = 2 * FORGET_MS }
 for n, most in pairs(MOST) do
@@ -80,7 +80,7 @@ local function extend_leases()
   end
 end
 
--- R8: a new run of the engine might have lost any data, so it learns.
+-- R8: a new run of the engine might have lost data, so it learns from the servers.
 if not zone then zone = { '', now, 0, 0, now, 0, 1 } end
 if zone[RUN] ~= run or is_spoilt then
   zone[RUN], zone[SINCE], zone[REGISTERED], zone[LEARNS] = run, now, 0, 1
@@ -92,8 +92,8 @@ zone[SPAN] = math.max(lease + hold, zone[LEARNS] == 1 and math.max(zone[SPAN], s
 for _, server_id in ipairs(ids) do
   zone[SPAN] = math.max(zone[SPAN], servers[server_id][LEASE] + servers[server_id][HOLD])
 end
--- The clock went back; or it might have gone forward, if no server sent anything for half a
--- lease.
+-- No lease may end because of a jump of the clock. It went back, or might have gone forward
+-- if no server sent anything for half a lease.
 if zone[SINCE] > now then zone[SINCE] = now end
 if zone[TIGHT_AT] > now then zone[TIGHT_AT] = now end
 if now < zone[LAST] or now - zone[LAST] > lease / 2 then
@@ -198,7 +198,7 @@ end
 local learning = zone[LEARNS] == 1 and zone[SINCE] + zone[SPAN] - now or 0
 if learning <= 0 then learning, zone[LEARNS] = 0, 0 end
 
--- Each server's part: all that it wants if that suffices; otherwise one each, and the rest
+-- Each server's part: all that it wants if there is enough; otherwise one each, and the rest
 -- by demand. The remainder goes to the server that has waited longest; a server that has it
 -- keeps it for SLACK_MS.
 local there = math.max(limit - silent, 0)
