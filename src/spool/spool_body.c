@@ -34,7 +34,7 @@ typedef struct admission_upload_t {
 
 static ap_filter_rec_t *replay_filter;
 
-/* Most requests have no body. */
+/* @return whether the request has announced a body. */
 static bool has_body(const request_rec *r)
 {
     const char *length = apr_table_get(r->headers_in, "Content-Length");
@@ -53,7 +53,7 @@ static admission_upload_t *upload_of(const request_rec *r)
 
 /* ---- the handler reads ------------------------------------------------------ */
 
-/* Copy the first bytes without consuming them. */
+/* Copy the buckets before @a end, and leave them in @a from. */
 static apr_status_t peek(apr_bucket_brigade *from, apr_bucket_brigade *to,
                          apr_bucket *end)
 {
@@ -150,10 +150,10 @@ void spool_body_register(void)
 
 /* Buffer one bucket. @return APR_EOF if nothing more must be read: at the end
  * of the body, or if the buffer is full. */
-static apr_status_t keep(admission_upload_t *upload, apr_bucket *b)
+static apr_status_t buffer_bucket(admission_upload_t *upload, apr_bucket *b)
 {
     const char *data;
-    apr_size_t length, buffer;
+    apr_size_t length, buffered;
     apr_status_t rv;
 
     if (APR_BUCKET_IS_EOS(b)) {
@@ -172,24 +172,25 @@ static apr_status_t keep(admission_upload_t *upload, apr_bucket *b)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = admission_buffer_put(&upload->buffer, data, length, &buffer);
-    if (buffer < length) {
+    rv = admission_buffer_put(&upload->buffer, data, length, &buffered);
+    if (buffered < length) {
         if (!APR_STATUS_IS_EAGAIN(rv)) {
             admission_buffer_log(upload->r, rv);
         }
-        apr_brigade_write(upload->rest, NULL, NULL, data + buffer,
-                          length - buffer);
+        apr_brigade_write(upload->rest, NULL, NULL, data + buffered,
+                          length - buffered);
     }
     apr_bucket_delete(b);
-    return buffer < length ? APR_EOF : APR_SUCCESS;
+    return buffered < length ? APR_EOF : APR_SUCCESS;
 }
 
-static apr_status_t keep_all(admission_upload_t *upload, apr_bucket_brigade *bb)
+static apr_status_t buffer_all(admission_upload_t *upload,
+                               apr_bucket_brigade *bb)
 {
     apr_status_t rv = APR_SUCCESS;
 
     while (!APR_BRIGADE_EMPTY(bb) && rv == APR_SUCCESS) {
-        rv = keep(upload, APR_BRIGADE_FIRST(bb));
+        rv = buffer_bucket(upload, APR_BRIGADE_FIRST(bb));
     }
     if (rv == APR_EOF) {
         APR_BRIGADE_CONCAT(upload->rest, bb);
@@ -220,7 +221,7 @@ static apr_status_t read_body(admission_upload_t *upload, apr_read_type_e block)
             rv = APR_EAGAIN;
         }
         if (rv == APR_SUCCESS) {
-            rv = keep_all(upload, bb);
+            rv = buffer_all(upload, bb);
         }
         else if (rv == APR_EOF && !has_enough(upload)) {
             rv = APR_INCOMPLETE; /* the client has disconnected */

@@ -25,7 +25,7 @@ APLOG_USE_MODULE(admission);
 /* Bytes in memory before a file is used. */
 #define MEMORY_SIZE ((apr_size_t)64 * 1024)
 
-/* What is handed over in parts occupies a multiple of this in the file. */
+/* Alignment in the file of the parts that a LOG hands over. */
 #define BLOCK ((apr_off_t)4096)
 
 /* A file is counted in units of this size. */
@@ -63,6 +63,7 @@ const char *admission_buffer_directory(void)
 
 /* ---- the limit of all children -------------------------------------------- */
 
+/* Reserve bytes of AdmissionSpoolLimit. @return whether they are available. */
 static bool count(admission_buffer_t *buffer, apr_off_t bytes)
 {
     adm_child_t *child = admission_process_own_child();
@@ -117,7 +118,8 @@ void admission_buffer_init(admission_buffer_t *buffer, apr_pool_t *p,
 
 /* ---- put ------------------------------------------------------------------ */
 
-/* @return a descriptor; -1 with errno set. */
+/* Open a file without a name; if the file system has no such files, unlink the new file.
+ * @return a descriptor; -1 with errno set. */
 static int open_without_name(void)
 {
     char path[PATH_MAX];

@@ -114,16 +114,16 @@ static apr_status_t take_piece(admission_drain_t *drain)
 static apr_status_t buffer_bucket(admission_drain_t *drain, apr_bucket *b)
 {
     const char *data;
-    apr_size_t length, buffer;
+    apr_size_t length, buffered;
     apr_status_t rv = apr_bucket_read(b, &data, &length, APR_BLOCK_READ);
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = admission_buffer_put(&drain->buffer, data, length, &buffer);
-    if (buffer < length) {
-        if (buffer > 0) {
-            apr_bucket_split(b, buffer);
+    rv = admission_buffer_put(&drain->buffer, data, length, &buffered);
+    if (buffered < length) {
+        if (buffered > 0) {
+            apr_bucket_split(b, buffered);
             apr_bucket_delete(b);
         }
         if (!APR_STATUS_IS_EAGAIN(rv)) {
@@ -136,7 +136,8 @@ static apr_status_t buffer_bucket(admission_drain_t *drain, apr_bucket *b)
 }
 
 /* @return APR_EAGAIN if the buffer is full; the rest stays in @a data. */
-static apr_status_t keep(admission_drain_t *drain, apr_bucket_brigade *data)
+static apr_status_t buffer_all(admission_drain_t *drain,
+                               apr_bucket_brigade *data)
 {
     apr_status_t rv = APR_SUCCESS;
 
@@ -206,7 +207,7 @@ apr_status_t admission_drain_offer(admission_drain_t *drain,
         APR_BRIGADE_CONCAT(drain->bb, data);
         return pass(drain);
     }
-    rv = keep(drain, data);
+    rv = buffer_all(drain, data);
     if (rv == APR_SUCCESS) {
         rv = admission_drain_push(drain);
         return APR_STATUS_IS_EAGAIN(rv) ? APR_SUCCESS : rv;
@@ -246,7 +247,7 @@ static apr_status_t write_to_stream(admission_drain_t *drain,
         return pass(drain);
     }
     if (rv == APR_SUCCESS) {
-        rv = keep(drain, data);
+        rv = buffer_all(drain, data);
     }
     if (rv == APR_SUCCESS
         && admission_buffer_length(&drain->buffer) < STREAM_PART) {

@@ -34,7 +34,7 @@ typedef struct spool_t {
     admission_drain_t *outer; /* response of an outer request */
     bool keeps_worker;        /* until the request's pool is destroyed */
     bool has_returned;        /* the handlers have returned */
-    bool may_hold_back;       /* handlers run, and the rest needs no worker */
+    bool may_hold_back;       /* handlers run, and it can be suspended */
 } spool_t;
 
 static ap_filter_rec_t *spool_filter;
@@ -190,7 +190,7 @@ static apr_status_t abort_response(spool_t *spool, apr_status_t fault)
     apr_bucket *error = ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool,
                                                r->connection->bucket_alloc);
 
-    /* The core would log this, had it read the data. */
+    /* httpd's core logs only errors of data that it reads itself. */
     ap_log_rerror(
         APLOG_MARK, APLOG_ERR, fault, r, ADMLOGNO(0213)
         "AdmissionSpool: cannot read the rest of the response from its "
@@ -274,7 +274,7 @@ static apr_status_t add_data(spool_t *spool, apr_bucket *b)
 
 /* ---- a complete response --------------------------------------------------- */
 
-/* A FLUSH right before EOS: no data follow. */
+/* @return whether a bucket is a FLUSH right before EOS, so no data follow it. */
 static bool is_flush_at_end(const apr_bucket_brigade *bb, const apr_bucket *b)
 {
     const apr_bucket *next = APR_BUCKET_NEXT(b);
@@ -335,7 +335,7 @@ static bool is_best_passed_on(spool_t *spool, const apr_bucket_brigade *bb,
 
 /* ---- the filter ------------------------------------------------------------ */
 
-/* Allocated when needed: most responses are passed on as they are. */
+/* Allocate the buffer. Most responses need none: they are passed on unchanged. */
 static void start_writing(spool_t *spool)
 {
     request_rec *r = spool->r;
@@ -476,7 +476,7 @@ static bool resume(admission_ready_t *ready)
                           ? APR_TIMEUP
                           : admission_drain_push(&spool->drain);
 
-    /* The program can have exited since. */
+    /* The program might have exited in the meantime. */
     if (admission_release_at_end_of_output(&spool->visit->ticket)) {
         adm_ticket_return_worker(&spool->visit->ticket);
     }
