@@ -13,10 +13,10 @@ void auto_sentence(const law_tune_shown_t *shown, uint32_t limit,
     switch (shown->reason) {
     case LAW_TUNE_MEMORY:
         print(text,
-              "memory has room for %u programs of %llu MB (the largest had "
-              "%llu) in %llu MB",
+              "%u programs of %llu MB fit into %llu MB of memory (the largest "
+              "program had %llu MB)",
               shown->memory_cap, (number_t)shown->program_mb,
-              (number_t)shown->largest_mb, (number_t)shown->budget_mb);
+              (number_t)shown->budget_mb, (number_t)shown->largest_mb);
         break;
     case LAW_TUNE_PROCESSORS:
         print(text,
@@ -55,8 +55,9 @@ void auto_sentence(const law_tune_shown_t *shown, uint32_t limit,
         print(text, "it grows while a higher limit serves more requests");
         break;
     case LAW_TUNE_SILENT:
-        print(text, "the agent has not updated it for 3 s or more, so it is at "
-                    "most what certainly fits into memory");
+        print(text,
+              "the agent has not updated it for 3 s or more, so it is at "
+              "most the number of programs that certainly fit into memory");
         break;
     default:
         print(text, "nothing has been measured yet");

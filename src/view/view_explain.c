@@ -1,8 +1,8 @@
 /* view_explain.c - ?explain=URL: what applies to a URL, and why.
  *
- * The URL is looked up by a subrequest whose handler is never run, as a
- * request with the given host, method and client, and no other headers. Results
- * that depend on more than that are reported as unknown.
+ * A subrequest looks up the URL, with the given host, method and client, and the login
+ * of this request. Its handler is not run. Results that depend on other headers are
+ * reported as uncertain.
  */
 #include <arpa/inet.h>
 
@@ -49,7 +49,7 @@ typedef struct explain_t {
     apr_array_header_t *notes; /* of const char *: notes on surprising facts */
 } explain_t;
 
-/* Paths are decoded, and may contain control sequences for a terminal. */
+/* Paths are decoded, so they can contain control sequences for a terminal. */
 static const char *without_control_characters(apr_pool_t *p, const char *text)
 {
     char *copy = apr_pstrdup(p, text);
@@ -124,8 +124,7 @@ static const char *read_url(explain_t *e, const char *url)
     return NULL;
 }
 
-/* Excludes TRACE: httpd would respond to it during the look-up, into this
- * page. */
+/* Reject TRACE: httpd would respond to it during the look-up, into this page. */
 static const char *read_method(explain_t *e, const char *method)
 {
     int number;
@@ -155,6 +154,7 @@ static const char *read_client(explain_t *e, const char *client)
     return "client= takes an address of IPv4 or IPv6, such as 192.0.2.7.";
 }
 
+/* httpd compares with the names of r->server, so that is replaced for the call. */
 static bool is_host_of(request_rec *r, server_rec *server, const char *host)
 {
     server_rec *own = r->server;
@@ -166,6 +166,8 @@ static bool is_host_of(request_rec *r, server_rec *server, const char *host)
     return is_host;
 }
 
+/* Choose the server of the host: the server of this request if it has that name, or
+ * else the first one that has it. */
 static const char *read_host(explain_t *e, const char *host)
 {
     server_rec *server;
@@ -199,8 +201,8 @@ static const char *read_query(explain_t *e,
 
 /* ---- look up -------------------------------------------------------------- */
 
-/* Look up the explained request by a subrequest of the present one. The login
- * is passed on: the look-up authenticates like a request. */
+/* Look up the URL by a subrequest of this request, which is changed for the call: the
+ * subrequest inherits host, client and login. */
 static request_rec *look_up(explain_t *e)
 {
     request_rec *r = e->r;
@@ -226,7 +228,7 @@ static request_rec *look_up(explain_t *e)
     first = ap_sub_req_method_uri(e->method, e->path, r, NULL);
     admission_redirect_set_handler(first);
     if (first->status == HTTP_OK && admission_countable_is_rewritten(first)) {
-        /* Rules for every URL may have taken the module's own pages. */
+        /* A rewrite rule for all URLs has replaced the handler of the module's pages. */
         const char *page = admission_page_handler_of(first);
 
         first->handler = page ? page : first->handler;
@@ -242,6 +244,7 @@ static request_rec *look_up(explain_t *e)
 
 /* ---- sections that do not apply ------------------------------------------- */
 
+/* @return the section's limit, name, file and line. */
 static const char *name_of(explain_t *e, const admission_section_t *section)
 {
     const char *limit =
@@ -257,7 +260,7 @@ static const char *name_of(explain_t *e, const admission_section_t *section)
                               section->place);
 }
 
-/* Compare as httpd's walks do. */
+/* @return whether httpd applies the section to @a text, a path, file name or URL. */
 static bool is_match(const core_dir_config *section, const char *text,
                      bool is_path)
 {
@@ -280,6 +283,7 @@ static bool is_match(const core_dir_config *section, const char *text,
                || text[length] == '/' || text[length] == '\0');
 }
 
+/* Add a note if the section sets a limit by itself, but another one decides. */
 static void note_inactive_section(explain_t *e, const ap_conf_vector_t *section,
                                   const admission_section_t *winner,
                                   const char *why)
@@ -311,6 +315,7 @@ static void note_inactive_sections(explain_t *e,
     }
 }
 
+/* Explain why other sections that match do not decide, in httpd's order of merging. */
 static void note_sections(explain_t *e, request_rec *first, request_rec *last,
                           const admission_section_t *winner)
 {
@@ -468,13 +473,13 @@ static const char *why_counted(const admission_dir_conf_t *conf,
                       : "no: AdmissionHandlers does not include the handler";
     }
     if (counts && admission_countable_file(r) && r->proxyreq == PROXYREQ_NONE) {
-        return "yes: it names no handler, and another module may serve it";
+        return "yes: it has no handler, so another module might serve it";
     }
     return counts
                ? "yes: all handlers count, except those for files, directories "
                  "and status pages"
-               : "no: httpd serves it by itself, such as a file, a directory "
-                 "index or a page of its own";
+               : "no: httpd serves it itself: a file, a directory index or a "
+                 "page of httpd";
 }
 
 static void add_verdict(explain_t *e, request_rec *first, request_rec *last)
@@ -508,7 +513,7 @@ static void add_verdict(explain_t *e, request_rec *first, request_rec *last)
         && !counts) {
         add_note(e,
                  "The file does not exist. If an ErrorDocument 404 serves this "
-                 "URL, the sections of the URL apply to that.");
+                 "URL, the sections of the URL apply to the error document.");
     }
 }
 
@@ -530,8 +535,8 @@ static void describe(explain_t *e, request_rec *first)
     last = admission_redirect_follow(first);
     if (!last) {
         add_note(e,
-                 "Where it is redirected inside httpd is refused, or leads on "
-                 "more than four times: what applies there is unknown.");
+                 "httpd redirects it internally to a URL that it refuses, or "
+                 "more than four times: the final URL is unknown.");
         return;
     }
     if (last != first || strcmp(last->uri, first->parsed_uri.path) != 0) {

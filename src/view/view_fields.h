@@ -35,13 +35,12 @@ typedef struct admission_view_t {
     bool is_busy; /* its lock was not free: no figures */
 } admission_view_t;
 
-/** What is the same about a fact in all zones and at any time. */
+/** The constant part of a fact. */
 typedef struct admission_field_t {
-    /* "QueuedMax": in ?auto behind "Admission[n]" or "Admission". The key of JSON is
-     * "queuedMax", the metric "queued_max" and what the kind adds. */
+    /* "QueuedMax". In ?auto after "Admission" or "Admission[n]"; in JSON "queuedMax"; in
+     * Prometheus "admission_queued_max", with the suffix of its unit. */
     const char *name;
-    const char *
-        reason; /* "full": the metric is "rejected", with this label; or NULL */
+    const char *reason; /* "full", a label of the metric "rejected"; or NULL */
     const char *help;
     admission_kind_t kind;
 } admission_field_t;
@@ -52,9 +51,8 @@ typedef struct admission_fact_t {
     apr_int64_t value;
     const char *word; /* for readers, instead of the value; NULL: none */
     const char
-        *group; /* its title on the page; NULL: the field has no information
-                        * about this zone. Formats with a fixed set of fields
-                        * show it, too. */
+        *group; /* title on the page. NULL: no information about this zone;
+                        * formats with a fixed set of fields show the fact, too */
 } admission_fact_t;
 
 #define ADMISSION_FACTS_MAX 80

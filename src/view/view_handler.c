@@ -19,7 +19,7 @@ APLOG_USE_MODULE(admission);
 
 /* ---- access -------------------------------------------------------------- */
 
-/* Authors of .htaccess must not read the requests of all other sites. */
+/* Refuse a page that .htaccess sets: its author must not see other sites' requests. */
 int admission_handler_refuse_page(request_rec *r)
 {
     static _Atomic adm_usec_t next_log;
@@ -147,7 +147,7 @@ static int write_output(request_rec *r, const query_t *query,
                           : admission_page_write(r, only, query->filter);
 }
 
-/* A link must not change anything: browsers follow links by themselves. */
+/* Reject an override by GET: browsers follow links without asking the user. */
 static int reject_override(request_rec *r)
 {
     if (strcmp(r->handler, ADMISSION_CONTROL_HANDLER) != 0) {

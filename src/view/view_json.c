@@ -79,7 +79,7 @@ static void write_history(request_rec *r, const adm_history_t *history)
     ap_rputs("}", r);
 }
 
-/* Write the members of an object, from its second one if it has a first. */
+/* Write members of an object. @param comma  "" before its first member, else "," */
 static void write_facts(request_rec *r, const char *comma,
                         const admission_facts_t *facts)
 {
@@ -137,8 +137,7 @@ static void write_request(request_rec *r, apr_pool_t *p,
     ap_rputs("}", r);
 }
 
-/* Write a few at a time, so that neither memory nor the zone's lock is held
- * long. */
+/* Write a few requests at a time, to use little memory and hold the lock briefly. */
 static void write_requests(request_rec *r, apr_pool_t *p,
                            const admission_zone_t *zone)
 {
@@ -166,8 +165,7 @@ static void write_requests(request_rec *r, apr_pool_t *p,
     ap_rputs("]", r);
 }
 
-/* Write the keys with most permits and waiters. Clients may choose their
- * names. */
+/* Write the keys with the most permits and waiting requests. */
 static void write_keys(request_rec *r, apr_pool_t *p,
                        const admission_zone_t *zone)
 {

@@ -12,7 +12,7 @@ int admission_handler_status(request_rec *r);
  *  the status of the response. */
 int admission_handler_refuse_page(request_rec *r);
 
-/* The outputs that it selects. @a only: the requested zone; NULL: all. */
+/* The outputs, selected by the query. @a only: the requested zone; NULL: all. */
 
 /** Write the live page: everything of the zone, or an overview of the zones that
  *  have @a filter in their name, or of all if it is NULL. */

@@ -87,10 +87,10 @@ void admission_page_chart_write(request_rec *r, uint32_t limit,
 
     ap_rprintf(
         r,
-        "<div class=\"history\"><p class=\"key\"><span>Requests, most at "
-        "once in each second: <b class=\"a\">running</b>, "
-        "<b class=\"q\">waiting</b>; <b class=\"r\">marks</b>: rejected; "
-        "dashed: the limit, %u now</span></p>\n"
+        "<div class=\"history\"><p class=\"key\"><span>Maximum in each "
+        "second: <b class=\"a\">running</b> and <b class=\"q\">waiting</b> "
+        "requests; <b class=\"r\">marks</b>: rejected requests; dashed: "
+        "the limit, now %u</span></p>\n"
         "<div class=\"plot\"><p class=\"y\"><span>%u</span><span>0</span>"
         "</p><svg class=\"chart\" viewBox=\"0 -2 600 104\" "
         "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"The last "

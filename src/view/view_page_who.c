@@ -24,6 +24,7 @@ static bool is_before(const adm_present_t *a, const adm_present_t *b)
     return a->runs != b->runs ? a->runs : a->age_usec > b->age_usec;
 }
 
+/* Insert a request at its place in the order, and drop the last one if it is full. */
 static void insert(first_t *first, const adm_present_t *present)
 {
     int i;

@@ -58,7 +58,7 @@ static char *put_label(char *end, const char *text)
     return end;
 }
 
-/* @return false if there is not enough memory. */
+/* Sample all zones. @return false if there is not enough memory. */
 static bool make_table(const admission_zone_t *first, table_t *table)
 {
     const admission_zone_t *zone;
@@ -93,8 +93,7 @@ static bool make_table(const admission_zone_t *first, table_t *table)
     return true;
 }
 
-/* Where the text is collected: a call of ap_rputs() for each word takes several
- * times as long. */
+/* Buffer of the output: a call of ap_rputs() per word takes several times as long. */
 typedef struct out_t {
     request_rec *r;
     apr_bucket_brigade *bb;
@@ -219,7 +218,7 @@ static void write_zones(out_t *out, const table_t *table)
         const admission_field_t *field = table->rows->facts.fact[i].field;
         const char *name = metric_name(out->r->pool, field);
 
-        /* Expects the fields of one metric in a row. */
+        /* One head per metric: its fields follow each other. */
         if (strcmp(name, last) != 0) {
             write_field_head(out, field, name);
             last = name;
@@ -241,8 +240,7 @@ static void write_server(out_t *out, const admission_facts_t *facts)
     }
 }
 
-/* Write a series up to the end of its labels, without the label of the
- * bucket. */
+/* Write the name of a series, and the zone's label; end_part() writes the rest. */
 static void begin_part(out_t *out, const char *name, const char *part,
                        const row_t *row)
 {

@@ -10,8 +10,7 @@
 #include "view_outputs.h"
 #include "view_text.h"
 
-/* @return the zones of zone=NAME, anywhere in the query; all if there is
- * none. */
+/* @return the zone of zone=NAME, NULL if unknown; all zones without such a query. */
 static const admission_zone_t *selected_zones(request_rec *r)
 {
     const char *args = r->args ? r->args : "";

@@ -88,7 +88,7 @@ const char *admission_text_utf8_cut(apr_pool_t *p, const char *text,
     return admission_text_utf8(p, text);
 }
 
-/* Sets X-Admission as well: a backend behind `ProxyPass "/"` may respond for
+/* Sets X-Admission as well: a backend behind `ProxyPass "/"` can respond for
  * this URL, and admissionctl has to distinguish the two. */
 void admission_text_set_headers(request_rec *r)
 {
