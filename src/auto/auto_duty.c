@@ -65,8 +65,7 @@ static struct {
 /* ---- start -------------------------------------------------------------------- */
 
 /* Start with the first of these that exists: the previous agent's state in the
- * segment; the zone's automatic limit, if it is within the bounds and above the
- * minimum; the state file. The zone's line in the file is preserved in any case. */
+ * segment; a zone's limit above the minimum, within the bounds; the state file. */
 static void recall(adm_child_t *self, tuned_t *tuned, const auto_seen_t *seen)
 {
     uint32_t limit = auto_limit(self->segment, tuned->zone->handle);
@@ -227,6 +226,7 @@ static bool others_try(const tuned_t *tuned)
     return false;
 }
 
+/* Add the programs that have ended since the previous sample. */
 static void fill_ended(const tuned_t *tuned, law_tune_sample_t *sample)
 {
     const adm_usages_t *now = &tuned->work.programs;
@@ -276,8 +276,7 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
     return sample;
 }
 
-/* Choose and set the zone's limit, and renew its term. If the zone's lock was busy,
- * the next pass sets the limit again, to grant the permits that it adds. */
+/* Choose and set the zone's limit, and renew its term. */
 static void decide(adm_child_t *self, uint32_t number, const auto_seen_t *seen,
                    uint64_t whole, adm_usec_t now)
 {
@@ -300,8 +299,7 @@ static void decide(adm_child_t *self, uint32_t number, const auto_seen_t *seen,
 
 /* ---- log -------------------------------------------------------------------------- */
 
-/* Log a changed limit, or a brake: each at most once per LOG_USEC and zone. The
- * next message covers all changes since the last one. */
+/* Log a changed limit, or a brake: each at most once per LOG_USEC and zone. */
 static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
     uint32_t brakes = tuned->law.brake.times;
@@ -329,9 +327,8 @@ static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 
 /* ---- the state file --------------------------------------------------------------- */
 
-/* Update the zone's line if its limit is a result: chosen while requests waited,
- * and held for WRITE_USEC without a trial or a brake. An estimate is not.
- * @return whether the line was updated. */
+/* Update the zone's line if its limit was chosen while requests waited, and held for
+ * WRITE_USEC without a trial or a brake. @return whether the line was updated. */
 static bool note_kept(tuned_t *tuned, adm_usec_t now)
 {
     const law_tune_t *law = &tuned->law;
@@ -390,8 +387,7 @@ static bool must_sample(adm_child_t *self, const tuned_t *tuned, bool with_idle)
            || auto_is_busy(self->segment, tuned->zone->handle);
 }
 
-/* Sample the zones, divide the memory, and choose the limits.
- * @return whether any zone is busy. */
+/* Sample, divide the memory, choose the limits. @return whether any zone is busy. */
 static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
 {
     bool slowly = now >= duty.next_tick;
@@ -420,10 +416,9 @@ static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
     return is_busy;
 }
 
-/* Make a pass, if one is due. While any zone is busy, a pass is due every
- * SAMPLE_USEC, and has the idle zones once per IDLE_USEC. While all zones are idle, it
- * is due every IDLE_USEC, and as soon as a request wakes the agent. @return
- * when to call again. */
+/* Make a pass if one is due: every SAMPLE_USEC while any zone is busy, with the idle zones
+ * once per IDLE_USEC; while all zones are idle, every IDLE_USEC, and as soon as a request
+ * wakes the agent. @return when to call again. */
 static adm_usec_t tune_if_due(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     bool with_idle = now >= duty.next_idle;

@@ -14,8 +14,7 @@
 #define KEPT_SEC (7 * 24 * 3600)
 #define CLOCKS_DIFFER_SEC 60
 
-/* FNV-1a: detects truncated and edited lines. It does not detect forgery, because
- * a forger could compute it, too. */
+/* FNV-1a: detects truncated and edited lines, but no forgery. */
 static uint64_t check_of(const char *text, size_t length)
 {
     uint64_t check = UINT64_C(0xcbf29ce484222325);

@@ -142,8 +142,7 @@ bool auto_programs_sample(uint32_t most)
 #define BUSY_USEC (ADM_USEC_PER_SEC / 4)
 #define IDLE_USEC ADM_USEC_PER_SEC
 
-/* Programs sampled per call, some 40 us each. If there are more, each call
- * samples a part of them. */
+/* Programs sampled per call, some 40 us each. */
 #define PROGRAMS_MOST 32
 
 /* Calls after which the limits of cgroups are read again. */

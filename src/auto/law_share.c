@@ -10,8 +10,7 @@ void law_share(law_share_t *shares, uint32_t count, uint64_t whole)
         shares[n].part = 0;
         open += shares[n].wanted > 0;
     }
-    /* Grant the claims below an equal part in full. That leaves more for the
-     * others, so repeat it until no claim is below. */
+    /* Grant the claims below an equal part. That raises the part of the others. */
     do {
         before = open;
         equal = open > 0 ? left / open : 0;

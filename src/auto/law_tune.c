@@ -143,8 +143,7 @@ static void show(law_tune_t *tune, uint32_t limit, law_tune_reason_t reason)
     tune->reason = reason;
 }
 
-/* @return @a limit, reduced to the larger of RAMP times the running programs, one
- * program per CPU, and the minimum. */
+/* Allow RAMP times the running programs, but at least one per CPU and the minimum. */
 static uint32_t ramped(const law_tune_sample_t *sample,
                        const law_tune_rules_t *rules, uint32_t limit)
 {
@@ -337,6 +336,7 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
 #define ESTIMATE_ROOM 1.25
 #define ESTIMATE_FADES 0.01
 
+/* After each epoch, update the highest rate and the lowest service time. */
 static void note_estimate(law_tune_search_t *search, double now)
 {
     static const law_tune_need_t need = { 20, 0.004, 1.5 };

@@ -81,9 +81,8 @@ static bool update_other_cause(law_tune_brake_t *brake,
     return brake->is_others;
 }
 
-/* Continue a brake: cut again while processes stall. The brake ends if it does not help
- * although memory is available; or CALM_SEC after the last stall. Then its limit rises
- * by half of the distance to the ceiling. */
+/* Continue a brake: cut again while processes stall. It ends if it does not help although
+ * memory is available; or CALM_SEC after the last stall, halfway to the ceiling. */
 static law_tune_braking_t
 continue_brake(law_tune_brake_t *brake, const law_tune_sample_t *sample,
                double stall, const law_tune_rules_t *rules, double now)

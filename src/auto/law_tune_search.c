@@ -108,8 +108,7 @@ static void note_service(law_tune_search_t *search,
 
 /* ---- changes of the mode -------------------------------------------------------- */
 
-/* Hold the target. Both trials are due after their waits, the one of a lower limit
- * after 10 s at the latest. */
+/* Hold the target, and set when the next trials are due. */
 static void settle(law_tune_search_t *search, law_tune_reason_t reason,
                    double now)
 {
@@ -171,8 +170,7 @@ static void step_up(law_tune_search_t *search, const law_tune_yield_t *yield,
     law_tune_epoch_begin(&search->epoch, view->now, skip_for(yield->service));
 }
 
-/* Decide after the epoch of a step. The climb ends if the step gained too little, the
- * CPUs are busy, or the cap is reached. */
+/* After a step: climb on, unless it gained too little, or CPUs or cap are reached. */
 static void judge_step(law_tune_search_t *search, const law_tune_yield_t *yield,
                        const law_tune_view_t *view)
 {
@@ -199,6 +197,7 @@ static void judge_step(law_tune_search_t *search, const law_tune_yield_t *yield,
     }
 }
 
+/* Take a step after each epoch, as long as requests wait. */
 static void climb(law_tune_search_t *search, const law_tune_view_t *view)
 {
     law_tune_yield_t yield;

@@ -291,6 +291,7 @@ static void take_another_id(adm_usec_t now)
     open_engine();
 }
 
+/* Let the engine work, then check each zone. @return when the first zone is due. */
 static adm_usec_t run(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     adm_usec_t leases = adm_clock_since_boot();

@@ -75,8 +75,7 @@ static uint32_t promise(const law_fleet_work_t *work)
     return adm_greater(work->share, work->active);
 }
 
-/* @return the permits that this server could use: those in use, and one for each waiting
- * request as far as the zone's other limits allow. */
+/* @return permits in use, and one per waiting request if the other limits allow it. */
 static uint32_t want(const law_fleet_work_t *work)
 {
     uint32_t sum = work->active + work->queued;
@@ -114,9 +113,8 @@ static bool must_sync_early(const law_fleet_t *fleet,
                && want(work) > fleet->sent_want);
 }
 
-/* The regular sync is due after a third of the lease; after PACE_USEC if a request waits,
- * or waited at the last sync. An early one, or one that returns the share of an idle
- * server, is due after min_gap(). */
+/* A third of the lease after the last sync; PACE_USEC if a request waits, or waited then;
+ * min_gap() for an early sync, or to return the share of an idle server. */
 int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
                       const law_fleet_work_t *work, int64_t now)
 {

@@ -169,6 +169,7 @@ static void connect_to_place(engine_t *engine)
     }
 }
 
+/* Connect. Sentinels are asked for the master each time, because it can change. */
 static void find_and_connect(engine_t *engine)
 {
     const engine_address_t *address = engine->address;
@@ -346,8 +347,7 @@ static void deliver_push(engine_t *engine, const char *text)
     }
 }
 
-/* Take a push, or the confirmation of SUBSCRIBE: the first one completes the connection,
- * the others are echoes, see ask_for_echo(). */
+/* Take a push, or the confirmation of a SUBSCRIBE, see ask_for_echo(). */
 static const char *take_push(void *data, const redisReply *reply)
 {
     engine_t *engine = data;

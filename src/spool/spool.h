@@ -1,5 +1,4 @@
-/* spool.h - the filters of AdmissionSpool, and its steps of a request.
- */
+/* spool.h - the filters of AdmissionSpool, and its steps of a request. */
 #ifndef SPOOL_H
 #define SPOOL_H
 

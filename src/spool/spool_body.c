@@ -184,6 +184,7 @@ static apr_status_t buffer_bucket(admission_upload_t *upload, apr_bucket *b)
     return buffered < length ? APR_EOF : APR_SUCCESS;
 }
 
+/* Buffer the data. At APR_EOF, the buckets that were not buffered are in `rest`. */
 static apr_status_t buffer_all(admission_upload_t *upload,
                                apr_bucket_brigade *bb)
 {

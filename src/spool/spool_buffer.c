@@ -118,8 +118,7 @@ void admission_buffer_init(admission_buffer_t *buffer, apr_pool_t *p,
 
 /* ---- put ------------------------------------------------------------------ */
 
-/* Open a file without a name; if the file system has no such files, unlink the new file.
- * @return a descriptor; -1 with errno set. */
+/* @return a descriptor of a file without a name; -1 with errno set. */
 static int open_without_name(void)
 {
     char path[PATH_MAX];

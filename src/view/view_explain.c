@@ -166,8 +166,7 @@ static bool is_host_of(request_rec *r, server_rec *server, const char *host)
     return is_host;
 }
 
-/* Choose the server of the host: the server of this request if it has that name, or
- * else the first one that has it. */
+/* Choose the server of the host: this request's if it has that name, or the first. */
 static const char *read_host(explain_t *e, const char *host)
 {
     server_rec *server;
@@ -482,6 +481,7 @@ static const char *why_counted(const admission_dir_conf_t *conf,
                  "page of httpd";
 }
 
+/* Add whether the request counts, and the limit that applies, or why none does. */
 static void add_verdict(explain_t *e, request_rec *first, request_rec *last)
 {
     const admission_dir_conf_t *conf = first == last

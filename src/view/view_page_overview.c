@@ -35,8 +35,7 @@ static admission_page_state_t state_of(const admission_zone_t *zone)
     return admission_page_words_state(&view, &history);
 }
 
-/* Select the zones with the filter in their name, and order them by state. The state of
- * each is sampled once, because it can change while they are sorted. */
+/* Select the zones by name, and order them by their states, sampled once each. */
 static void sort_zones(apr_pool_t *p, const char *filter, overview_t *overview)
 {
     const admission_zone_t *first = admission_fields_zones(p, NULL), *zone;
