@@ -73,9 +73,10 @@ static bool is_readable(pages_t *pages, const void *from, size_t length)
                || is_page_readable(pages, last));
 }
 
-/* For AddressSanitizer: the memory searched belongs to other code, and might be
- * freed already. */
-#define UNCHECKED __attribute__((noinline, no_sanitize("address")))
+/* For sanitizers: the memory searched belongs to other code, and might be freed
+ * already. */
+#define UNCHECKED \
+    __attribute__((noinline, no_sanitize("address"), no_sanitize("thread")))
 
 /* @return whether the text starts with "NAME=", in the characters that httpd
  * permits. NAME can be empty: RewriteRule sets such a variable with
