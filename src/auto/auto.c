@@ -43,7 +43,6 @@ static void log_missing(void *data, const char *words)
         words);
 }
 
-/* Collect the zones with an automatic limit. */
 static void *setup(apr_pool_t *p, server_rec *s)
 {
     const admission_zone_t *zone;

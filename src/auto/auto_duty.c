@@ -226,7 +226,6 @@ static bool others_try(const tuned_t *tuned)
     return false;
 }
 
-/* Add the programs that have ended since the previous sample. */
 static void fill_ended(const tuned_t *tuned, law_tune_sample_t *sample)
 {
     const adm_usages_t *now = &tuned->work.programs;

@@ -496,7 +496,6 @@ static void work(engine_t *engine, int64_t now)
     join_again(engine);
 }
 
-/* Lower @a wake_at to @a at; 0: not set. */
 static void no_later_than(int64_t at, int64_t *wake_at)
 {
     if (at && at < *wake_at) {
