@@ -212,9 +212,13 @@ static uint32_t wanted(law_tune_t *tune, const law_tune_sample_t *sample,
 static void decide(law_tune_t *tune, const law_tune_rules_t *rules,
                    const law_tune_sample_t *sample, uint32_t cap, bool is_new)
 {
-    const law_tune_view_t view = { tune->now,     rules->min,
-                                   rules->max,    cap,
-                                   sample->cores, sample->others_try != 0 };
+    const law_tune_view_t view = { tune->now,
+                                   rules->min,
+                                   rules->max,
+                                   cap,
+                                   sample->cores,
+                                   sample->active,
+                                   sample->others_try != 0 };
     double stall = law_tune_ratio(tune->tick.stall_sec, tune->tick.sec);
     law_tune_reason_t reason;
     uint32_t limit = wanted(tune, sample, &view, stall, &reason);

@@ -122,6 +122,7 @@ typedef struct law_tune_view_t {
     uint32_t max;
     uint32_t cap; /* limit that memory and brake allow, min to max */
     uint32_t cores;
+    uint32_t active; /* requests that run */
     bool others_try; /* another zone tries a limit: start no trial */
 } law_tune_view_t;
 

@@ -197,19 +197,35 @@ static void judge_step(law_tune_search_t *search, const law_tune_yield_t *yield,
     }
 }
 
-/* Take a step after each epoch, as long as requests wait. */
+/* @return whether the step has more requests running than the limit before. */
+static bool is_used(const law_tune_search_t *search,
+                    const law_tune_view_t *view)
+{
+    return search->mode == LAW_TUNE_MODE_CLIMB && search->lower.limit
+           && view->active > search->lower.limit;
+}
+
+/* Take a step after each epoch, as long as requests wait. If the last step left
+ * none waiting, keep it only if it serves more: otherwise nothing would be
+ * measured at a limit that is too high. */
 static void climb(law_tune_search_t *search, const law_tune_view_t *view)
 {
+    bool is_idle = search->waited < IDLE;
     law_tune_yield_t yield;
 
     search->reason = LAW_TUNE_START;
-    if (search->waited < IDLE) {
+    if (is_idle && !is_used(search, view)) {
         settle(search, LAW_TUNE_IDLE, view->now);
-        return;
     }
-    if (law_tune_epoch_is_over(&search->epoch, search->target, &coarse)) {
+    else if (law_tune_epoch_is_over(&search->epoch, search->target, &coarse)) {
         yield = law_tune_epoch_yield(&search->epoch, search->target);
-        judge_step(search, &yield, view);
+        if (is_idle
+            && law_tune_epoch_pays(&search->lower, &yield) >= CLIMB_PAYS) {
+            settle(search, LAW_TUNE_IDLE, view->now);
+        }
+        else {
+            judge_step(search, &yield, view);
+        }
     }
 }
 
@@ -483,7 +499,7 @@ void law_tune_search(law_tune_search_t *search, const law_tune_tick_t *tick,
 
     search->waited += law_tune_clamp(tick->sec / IDLE_SEC, 0, 1)
                       * (waited - search->waited);
-    if ((waited >= SATURATED || !LAW_TUNE_HAS(CHOICE))
+    if ((waited >= SATURATED || is_used(search, view) || !LAW_TUNE_HAS(CHOICE))
         && in_force == search->target) {
         law_tune_epoch_add(&search->epoch, tick, view->now);
     }

@@ -21,7 +21,9 @@ static bool has_token;
 
 void admission_program_start(apr_pool_t *ptemp, server_rec *s)
 {
-    /* With both modules loaded, either could start a program. */
+    /* If mod_cgi is loaded, too, a child might start the program. before_fork()
+     * removes the token only in mod_cgid's daemon, so that program would see
+     * it. */
     bool needs_token = !ap_find_linked_module("mod_cgi.c");
 
     has_daemon = ap_find_linked_module("mod_cgid.c") != NULL;
@@ -56,10 +58,10 @@ bool admission_program_reject_without_manager(request_rec *r)
     }
     if (!atomic_exchange(&is_logged, true)) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0216)
-                      "request rejected: the reload has ended mod_fcgid's "
-                      "process manager, which this child would ask for a "
-                      "program; not logged for further requests of this "
-                      "child");
+                      "request rejected: this child was started before the "
+                      "reload, which has ended the process manager of "
+                      "mod_fcgid; to avoid this, reload when no requests wait; "
+                      "not logged for further requests of this child");
     }
     apr_table_setn(r->err_headers_out, "Retry-After", "1");
     return true;

@@ -20,8 +20,9 @@ static void restore_socket(admission_ready_t *ready)
     admission_stand_in_close(&ready->stand_in);
 }
 
-/* Whether mod_reqtimeout limits the time. It checks only when a worker
- * reads. */
+/* Whether mod_reqtimeout limits how long the client can take to send. It checks
+ * this limit only when a worker reads, so the connection needs an alarm that
+ * gives it a worker in time. */
 static bool has_time_limit(const conn_rec *c)
 {
     const ap_filter_t *f = c->input_filters;

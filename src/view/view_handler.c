@@ -26,9 +26,11 @@ int admission_handler_refuse_page(request_rec *r)
 
     if (adm_due(&next_log, adm_now(), LOG_INTERVAL)) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0206)
-                      "%s: request rejected: no SetHandler of the server's "
-                      "configuration sets its handler %s; not logged again by "
-                      "this child for 1 minute",
+                      "%s: request rejected: its handler %s was set in "
+                      ".htaccess, or by another directive than SetHandler; to "
+                      "show this page, use SetHandler in the server's "
+                      "configuration; not logged again by this child for 1 "
+                      "minute",
                       r->uri, r->handler);
     }
     return HTTP_FORBIDDEN;

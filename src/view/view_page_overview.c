@@ -94,6 +94,9 @@ static void write_times(request_rec *r, apr_pool_t *p,
               admission_page_words_percentile(p, durations, 95), "</td>", NULL);
 }
 
+/* Write two cells: the requests that needed a permit, and the rejected ones with
+ * their rate in the last minute. The first rate is empty here: showRate() in
+ * page.js fills it in. */
 static void write_counts(request_rec *r, const adm_figures_t *figures,
                          const adm_history_t *history)
 {

@@ -21,7 +21,7 @@ LoadModule nameless_module $module
     AdmissionZone z
 </Location>
 CONF
-    $httpd->expect_in_log(qr/ADM0153/, qr/ADM0216: request rejected: the reload has ended mod_fcgid's /);
+    $httpd->expect_in_log(qr/ADM0153/, qr/ADM0216: request rejected: this child was started before the reload/);
     $httpd->start;
     my $gate = "$httpd->{dir}/heavy/go";
     my $runs = $httpd->ask("/app/x?$gate");
