@@ -52,11 +52,12 @@ static void warn_of_unreachable_limit(apr_pool_t *p, server_rec *s,
                      "zone %s (%s): MaxConcurrent %s plus AdmissionQueue %d "
                      "needs %d workers, but AdmissionReserve leaves %d of %d "
                      "for zones: some requests will be rejected before the "
-                     "queue is full; lower AdmissionQueue or raise "
-                     "MaxRequestWorkers",
+                     "queue is full; lower AdmissionQueue or raise %s",
                      zone->name, zone->place, limit, zone->queue->length,
-                     zone->limit + zone->queue->length, free_for_zones,
-                     workers);
+                     zone->limit + zone->queue->length, free_for_zones, workers,
+                     admission_room_lacks_files(s)
+                         ? "the limit of open files, so that they are parked"
+                         : "MaxRequestWorkers");
     }
 }
 

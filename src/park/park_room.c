@@ -182,6 +182,12 @@ bool admission_room_would_park(server_rec *s)
            && admission_room_slots(s, admission_room_files_open()) > 0;
 }
 
+bool admission_room_lacks_files(server_rec *s)
+{
+    return admission_conf_parks(s) && admission_mpm_way()
+           && !admission_room_would_park(s);
+}
+
 admission_room_t admission_room(server_rec *s)
 {
     apr_int64_t slots = admission_room_slots(s, admission_room_files_open());

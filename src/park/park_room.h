@@ -22,6 +22,10 @@ typedef struct admission_room_t {
 /** @return the capacity; all 0 if requests are not parked. */
 admission_room_t admission_room(server_rec *s);
 
+/** @return whether requests would be parked with a higher limit of open files.
+ *  Also before the server runs. */
+bool admission_room_lacks_files(server_rec *s);
+
 /** @return whether requests will be parked. Also before the server runs. */
 bool admission_room_would_park(server_rec *s);
 

@@ -45,6 +45,13 @@ for_each_parking_combo(sub {
             qr/\b$children children\b/, qr/AsyncRequestWorkerFactor/;
     $httpd->stop;
 
+    # Too few open files for a single request to be parked.
+    $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf()
+        . "AsyncRequestWorkerFactor 60\n" . zone_with('a', 300))->behind('ulimit -n 256 && exec');
+    $httpd->expect_in_log(qr/ADM0105: .*raise the limit of open files, so that they are parked/)->start;
+    like join("\n", said_by($httpd)), qr/ADM0303: waiting requests hold a worker/, 'no files, no parking';
+    $httpd->stop;
+
     # A stock server starts two children and more when these accept no more.
     $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf()
         . "AsyncRequestWorkerFactor 2\n" . zone_with('a', 300))->start;
