@@ -1,29 +1,32 @@
-# Children with one thread each: a child with a parked request may accept no other. Clients
-# wait to be accepted then, as without the module, and nobody is rejected.
+# Children with one to three threads each: a child with a parked request may accept no other.
+# Clients wait to be accepted then, as without the module, and none is rejected.
 
 use AdmissionTest;
 use AdmissionTest::Parking;
 
-my ($children, $limit, $clients) = (30, 4, 100);
+my $clients = 100;
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    for my $factor ('', "AsyncRequestWorkerFactor 2\n", "AsyncRequestWorkerFactor 50\n") {
-        my $httpd = new_httpd(combo => $combo, workers => $children, conf => $factor . <<"CONF");
-ThreadLimit 1
-ThreadsPerChild 1
+    for ([ 1, 30, 4, '' ], [ 1, 30, 4, "AsyncRequestWorkerFactor 2\n" ], [ 1, 30, 4, "AsyncRequestWorkerFactor 50\n" ],
+         [ 2, 2, 1, '' ], [ 3, 3, 4, '' ], [ 3, 2, 4, "AsyncRequestWorkerFactor 20\n" ]) {
+        my ($threads, $children, $limit, $factor) = @$_;
+        my $workers = $threads * $children;
+        my $httpd = new_httpd(combo => $combo, workers => $workers, conf => $factor . <<"CONF");
+ThreadLimit $threads
+ThreadsPerChild $threads
 ServerLimit $children
 StartServers $children
 MinSpareThreads 1
-MaxSpareThreads @{[ 2 * $children ]}
-MaxRequestWorkers $children
+MaxSpareThreads @{[ 2 * $workers ]}
+MaxRequestWorkers $workers
 <Location /cgi-bin/>
     MaxConcurrent $limit
 </Location>
 CONF
         my (undef, $dump) = $httpd->configtest('-D', 'DUMP_ADMISSION');
         my ($room) = $dump =~ /parking capacity: (-?\d+)/;
-        cmp_ok $room // -1, '>', 0, ($factor =~ s/\n//r || 'no factor') . ': there is room to park'
+        cmp_ok $room // -1, '>', 0, "$threads threads in $children children, limit $limit, $factor: there is room to park"
             or diag $dump;
         $httpd->allow_in_log(qr/ADM0302|AH10159|AH00484/)->start;
         my @all = map { $httpd->ask("/cgi-bin/heavy?id=$_&ms=20") } 1 .. $clients;
