@@ -142,6 +142,7 @@ CONF
     wait_for { $zone_now->()->{Active} == 0 } 'and have ended';
     my @times = $httpd->get('/admission')->{body} =~ m{<td class="more">([^<>]*\d[^<>]*) / ([^<>]*\d[^<>]*)</td>}g;
     is scalar @times, 4, 'the page has p50 and p95 of both, of the zone that was used' or diag "@times";
+    isnt $times[2], $times[3], '... which differ: one program ran for longer than the others' or diag "@times";
     $metrics = $httpd->get('/admission?prometheus')->{body};
     like $metrics, qr/^admission_wait_duration_seconds_bucket\{.*le="\+Inf"\} 2$/m, 'histograms';
     like $metrics, qr/^admission_service_duration_seconds_bucket\{.*le="0\.001"\} 0$/m,
