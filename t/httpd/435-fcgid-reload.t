@@ -11,7 +11,7 @@ my $module = build_module('mod_nameless');
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo);
+    my $httpd = new_httpd(combo => $combo, places => 8); # of worker, after a reload
     $httpd->configure(<<"CONF");
 LoadModule nameless_module $module
 <Location /app>
