@@ -29,12 +29,11 @@
  * are slow, for example because the machine swaps. */
 static adm_usec_t lease_until_locked(const adm_zone_rec_t *zone, adm_usec_t now)
 {
-    adm_usec_t begins = adm_now(); /* much later than @a now in a long round */
+    adm_usec_t start = adm_now(); /* much later than @a now in a long round */
     uint32_t row = zone->passed_in_row < LEASES_MAX ? zone->passed_in_row
                                                     : LEASES_MAX - 1;
 
-    return (now > begins ? now : begins)
-           + ADM_LEASE_USEC * (1 + (adm_usec_t)row);
+    return (now > start ? now : start) + ADM_LEASE_USEC * (1 + (adm_usec_t)row);
 }
 
 /* Grant a permit to a waiting ticket, and add the ticket to @a wakes. */
