@@ -187,11 +187,14 @@ static void update_ring(adm_segment_t *segment, adm_flow_table_rec_t *table,
 static void move_flow(adm_segment_t *segment, adm_flow_table_rec_t *table,
                       uint32_t flow_idx, enum fair_ring_end_t end)
 {
+    const fair_flow_rec_t *flow = fair_ring_flow(table, flow_idx);
     unsigned priority;
 
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
-        update_ring(segment, table, flow_idx, priority, FAIR_RING_OTHERS, end,
-                    true);
+        if (flow->queues[priority].head_idx || flow->rings[priority]) {
+            update_ring(segment, table, flow_idx, priority, FAIR_RING_OTHERS,
+                        end, true);
+        }
     }
 }
 
