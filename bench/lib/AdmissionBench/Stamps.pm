@@ -66,7 +66,7 @@ sub read_stamps {
             $most = $live if $live > $most;
         }
         else {
-            $live--;
+            $live-- if $live;    # otherwise, it started in the round before
             $ended_at = $nsec;
         }
     }
