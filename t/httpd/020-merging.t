@@ -3,47 +3,21 @@
 use AdmissionTest;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
-my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-AdmissionQueue 7 timeout=9s
-<Location /cgi-bin/>
-    MaxConcurrent 5
-    AdmissionReject 429
-</Location>
-<Location /cgi-bin/inner/>
-    MaxConcurrent 1
-    AdmissionQueue 0
-</Location>
-<Location /cgi-bin/inner/free/>
-    MaxConcurrent off
-</Location>
-<Location /cgi-bin/inner/other-status/>
-    AdmissionReject 507
-</Location>
-<Location /cgi-bin/shared-a/>
-    MaxConcurrent 1
-    AdmissionQueue 0
-    AdmissionZone pool
-</Location>
-<LocationMatch ^/cgi-bin/shared-b/>
-    MaxConcurrent 1
-    AdmissionQueue 0
-    AdmissionZone pool
-</LocationMatch>
-<VirtualHost *>
-    ServerName test.example
-</VirtualHost>
-<VirtualHost *>
-    ServerName other.example
-    <Location /cgi-bin/>
-        MaxConcurrent 3
-    </Location>
-    <Location /cgi-bin/shared-c/>
-        MaxConcurrent 1
-        AdmissionQueue 0
-        AdmissionZone pool
-    </Location>
-</VirtualHost>
-CONF
+my @one = ('MaxConcurrent 1', 'AdmissionQueue 0');
+my @pool = (@one, 'AdmissionZone pool');
+
+sub host { my ($name, @sections) = @_; return "<VirtualHost *>\nServerName $name\n@sections</VirtualHost>\n" }
+
+my $httpd = start_httpd(combo => $combo, conf => join '',
+    "AdmissionQueue 7 timeout=9s\n",
+    location('/cgi-bin/', 'MaxConcurrent 5', 'AdmissionReject 429'),
+    location('/cgi-bin/inner/', @one),
+    location('/cgi-bin/inner/free/', 'MaxConcurrent off'),
+    location('/cgi-bin/inner/other-status/', 'AdmissionReject 507'),
+    location('/cgi-bin/shared-a/', @pool),
+    "<LocationMatch ^/cgi-bin/shared-b/>\n", (map { "$_\n" } @pool), "</LocationMatch>\n",
+    host('test.example'),
+    host('other.example', location('/cgi-bin/', 'MaxConcurrent 3'), location('/cgi-bin/shared-c/', @pool)));
 
 $httpd->expect_rejections($_, 'full') for 'test.example:/cgi-bin/inner/', 'pool';
 
@@ -75,12 +49,8 @@ $hold = $httpd->ask('/cgi-bin/shared-a/x?until=shared');
 $httpd->zone_becomes('pool', 'one runs in the shared zone', Active => 1);
 is status_of('/cgi-bin/shared-b/x'), 429, 'another section of that name is full';
 is status_of('/cgi-bin/shared-c/x'), 200, 'that URL of this host is in another zone';
-my $other = $httpd->connect->send("GET /cgi-bin/shared-c/x HTTP/1.1\r\n"
-    . "Host: other.example\r\nConnection: close\r\n\r\n");
-is $other->answer->{status}, 429, 'a section of that name in another host is full';
-$other = $httpd->connect->send("GET /cgi-bin/x HTTP/1.1\r\n"
-    . "Host: other.example\r\nConnection: close\r\n\r\n");
-is $other->answer->{status}, 200, 'the other host has a zone of its own';
+is status_of('/cgi-bin/shared-c/x', host => 'other.example'), 429, 'a section of that name in another host is full';
+is status_of('/cgi-bin/x', host => 'other.example'), 200, 'the other host has a zone of its own';
 $httpd->zone_becomes('other.example:/cgi-bin/', 'which has counted it', Admitted => 1, Limit => 3);
 $httpd->open_gate('shared');
 is $hold->answer->{status}, 200, 'the one in the shared zone ends well';

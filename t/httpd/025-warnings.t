@@ -12,14 +12,9 @@ for_each_combo(sub {
     );
     for (@cases) {
         my ($what, $limit, $queue, $warning) = @$_;
-        my $httpd = start_httpd(combo => $combo, workers => 20,
-                                conf => <<"CONF");
-AdmissionParking Off
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-    AdmissionQueue $queue
-</Location>
-CONF
+        my $httpd = start_httpd(combo => $combo, workers => 20, conf => join '',
+            "AdmissionParking Off\n",
+            location('/cgi-bin/', "MaxConcurrent $limit", "AdmissionQueue $queue"));
         is $httpd->get('/cgi-bin/heavy')->{status}, 200, "$what: requests run";
         $httpd->expect_in_log($warning, qr/test\.example:\/cgi-bin\//);
         $httpd->stop;

@@ -70,23 +70,12 @@ sub no_key_holds_more_than_its_max {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
-<Location /admission>
-    SetHandler admission-status
-</Location>
-AdmissionFair "%{HTTP:X-Key}"
-<Location /cgi-bin/>
-    MaxConcurrent 1
-</Location>
-<Location /cgi-bin/small/>
-    MaxConcurrent 1
-    AdmissionQueue 4
-</Location>
-<Location /cgi-bin/max/>
-    MaxConcurrent 3
-    AdmissionFair "%{HTTP:X-Key}" max=1
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf => join '',
+        location('/admission', 'SetHandler admission-status'),
+        qq(AdmissionFair "%{HTTP:X-Key}"\n),
+        location('/cgi-bin/', 'MaxConcurrent 1'),
+        location('/cgi-bin/small/', 'MaxConcurrent 1', 'AdmissionQueue 4'),
+        location('/cgi-bin/max/', 'MaxConcurrent 3', 'AdmissionFair "%{HTTP:X-Key}" max=1'));
     $httpd->allow_in_log(qr/ADM0105/);    # its default queue where nobody is parked
 
     visitor_comes_second($httpd);

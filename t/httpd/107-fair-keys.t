@@ -7,27 +7,9 @@ use JSON::PP;
 my ($combo) = combos() or plan skip_all => 'no combination';
 needs_modules('remoteip');
 
-my $httpd = start_httpd(combo => $combo, workers => 60, modules => ['remoteip'], conf => <<'CONF');
-<Location /admission>
-    SetHandler admission-status
-</Location>
+my $httpd = start_httpd(combo => $combo, workers => 60, modules => ['remoteip'], conf => <<'CONF' . join '',
 RemoteIPHeader X-Client
 RemoteIPInternalProxy 127.0.0.1
-<Location /cgi-bin/all/>
-    MaxConcurrent 20
-    AdmissionFair client
-</Location>
-<Location /cgi-bin/networks/>
-    MaxConcurrent 20
-    AdmissionFair client/24/56
-</Location>
-<Location /cgi-bin/users/>
-    MaxConcurrent 20
-    AdmissionFair user
-</Location>
-<Location /cgi-bin/plain/>
-    MaxConcurrent 20
-</Location>
 <Location /cgi-bin/inner/>
     MaxConcurrent 20
     <If "%{HTTP:X-Key} == 'none'">
@@ -36,22 +18,6 @@ RemoteIPInternalProxy 127.0.0.1
     <Else>
         AdmissionFair "%{HTTP:X-Key}"
     </Else>
-</Location>
-<Location /cgi-bin/failing/>
-    MaxConcurrent 20
-    AdmissionFair "%{file:/nonexistent/%{HTTP:X-Key}}"
-</Location>
-<Location /cgi-bin/failing-rules/>
-    MaxConcurrent 20
-    AdmissionFair "%{HTTP:X-Key}"
-    AdmissionPriority high "file('/nonexistent') == 'x'"
-    AdmissionCost 5 "file('/nonexistent') == 'x'"
-    AdmissionCost 2
-</Location>
-<Location /cgi-bin/hosts/>
-    AdmissionFair host
-    MaxConcurrent 20
-    AdmissionZone hosts
 </Location>
 <VirtualHost *:*>
     ServerName test.example
@@ -66,6 +32,16 @@ RemoteIPInternalProxy 127.0.0.1
     </Location>
 </VirtualHost>
 CONF
+    location('/admission', 'SetHandler admission-status'),
+    location('/cgi-bin/all/', 'MaxConcurrent 20', 'AdmissionFair client'),
+    location('/cgi-bin/networks/', 'MaxConcurrent 20', 'AdmissionFair client/24/56'),
+    location('/cgi-bin/users/', 'MaxConcurrent 20', 'AdmissionFair user'),
+    location('/cgi-bin/plain/', 'MaxConcurrent 20'),
+    location('/cgi-bin/failing/', 'MaxConcurrent 20', 'AdmissionFair "%{file:/nonexistent/%{HTTP:X-Key}}"'),
+    location('/cgi-bin/failing-rules/', 'MaxConcurrent 20', 'AdmissionFair "%{HTTP:X-Key}"',
+        q{AdmissionPriority high "file('/nonexistent') == 'x'"},
+        q{AdmissionCost 5 "file('/nonexistent') == 'x'"}, 'AdmissionCost 2'),
+    location('/cgi-bin/hosts/', 'AdmissionFair host', 'MaxConcurrent 20', 'AdmissionZone hosts'));
 $httpd->allow_in_log(qr/ADM0105/);    # its default queue where nobody is parked
 
 my $gates = 0;

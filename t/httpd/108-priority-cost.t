@@ -52,18 +52,11 @@ sub costs {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionPriority high "%{HTTP:X-Class} == 'high'"
-    AdmissionPriority low  "%{HTTP:X-Class} == 'low'"
-</Location>
-<Location /cgi-bin/dear/>
-    MaxConcurrent 4
-    AdmissionCost 3 "%{HTTP:X-Class} == 'dear'"
-    AdmissionCost 99 "%{HTTP:X-Class} == 'all'"
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf => join '',
+        location('/cgi-bin/', 'MaxConcurrent 1', q(AdmissionPriority high "%{HTTP:X-Class} == 'high'"),
+            q(AdmissionPriority low  "%{HTTP:X-Class} == 'low'")),
+        location('/cgi-bin/dear/', 'MaxConcurrent 4', q(AdmissionCost 3 "%{HTTP:X-Class} == 'dear'"),
+            q(AdmissionCost 99 "%{HTTP:X-Class} == 'all'")));
     $httpd->expect_in_log(qr/ADM0118: .*AdmissionCost 99 exceeds MaxConcurrent 4/);
     unlike $httpd->slurp('stderr.log'), qr/ADM0118/,
         'httpd reads the configuration twice and warns once';

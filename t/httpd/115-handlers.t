@@ -4,37 +4,16 @@ use AdmissionTest;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, conf => <<'CONF');
-DirectoryIndex index.html index.cgi
-AdmissionQueue 0
-<Location />
-    MaxConcurrent 1
-</Location>
-<Location /server-info>
-    SetHandler server-info
-</Location>
-<Location /all/>
-    MaxConcurrent 1
-    AdmissionHandlers All
-</Location>
-<Location /cgi-bin/dynamic/>
-    MaxConcurrent 1
-    AdmissionHandlers Dynamic
-</Location>
-<Location /cgi-bin/prefix/>
-    MaxConcurrent 1
-    AdmissionHandlers no-such cgi-*
-</Location>
-<Location /cgi-bin/other/>
-    MaxConcurrent 1
-    AdmissionHandlers no-such cgi- script
-</Location>
-<Location /by-name/>
-    MaxConcurrent 1
-    AdmissionHandlers server-info
-    SetHandler server-info
-</Location>
-CONF
+    my $httpd = new_httpd(combo => $combo, conf => join '',
+        "DirectoryIndex index.html index.cgi\n",
+        "AdmissionQueue 0\n",
+        location('/', 'MaxConcurrent 1'),
+        location('/server-info', 'SetHandler server-info'),
+        location('/all/', 'MaxConcurrent 1', 'AdmissionHandlers All'),
+        location('/cgi-bin/dynamic/', 'MaxConcurrent 1', 'AdmissionHandlers Dynamic'),
+        location('/cgi-bin/prefix/', 'MaxConcurrent 1', 'AdmissionHandlers no-such cgi-*'),
+        location('/cgi-bin/other/', 'MaxConcurrent 1', 'AdmissionHandlers no-such cgi- script'),
+        location('/by-name/', 'MaxConcurrent 1', 'AdmissionHandlers server-info', 'SetHandler server-info'));
     mkdir "$httpd->{dir}/docs/$_" for qw(all list);
     $httpd->put("$_/page.txt", "page\n") for qw(all list);
     $httpd->put('index.html', "index\n");

@@ -36,20 +36,14 @@ for_each_combo(sub {
     my $httpd = new_httpd(combo => $combo, modules => [qw(filter deflate negotiation)]);
     my $exec  = qq(<!--#exec cmd="HEAVY_DIR=$httpd->{dir}/heavy $httpd->{dir}/cgi/heavy" -->\n);
 
-    $httpd->configure(<<"CONF");
+    $httpd->configure(<<"CONF" . join '',
 <Directory $httpd->{dir}/docs>
     AllowOverride All
 </Directory>
 $deflate
-<Location />
-    MaxConcurrent 1
-    AdmissionQueue 0
-    AdmissionZone z
-</Location>
-<Location /server-status>
-    MaxConcurrent off
-</Location>
 CONF
+        location('/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionZone z'),
+        location('/server-status', 'MaxConcurrent off'));
     my $put = sub {
         my ($dir, $htaccess, $page) = @_;
         mkdir "$httpd->{dir}/docs/$dir";

@@ -7,15 +7,9 @@ use Admission::Program qw(build_module);
 for_each_combo(sub {
     my ($combo) = @_;
     my $module = build_module('mod_later');
-    my $httpd = start_httpd(combo => $combo, conf => <<"CONF");
-LoadModule later_module $module
-<Location /later>
-    SetHandler later
-    MaxConcurrent 1
-    AdmissionQueue 10
-    AdmissionZone z
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf => join '',
+        "LoadModule later_module $module\n",
+        location('/later', 'SetHandler later', 'MaxConcurrent 1', 'AdmissionQueue 10', 'AdmissionZone z'));
     # Its module is not one of httpd's.
     $httpd->expect_in_log(qr/ADM0153: zone z .*mod_later\.c might serve/);
     my $gate = sub { return "$httpd->{dir}/docs/gate$_[0]" };

@@ -4,23 +4,12 @@ use AdmissionTest;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 1
-    AdmissionExempt "%{HTTP:X-Urgent} == 'yes'"
-</Location>
-<Location /cgi-bin/dry/>
-    MaxConcurrent 1
-    AdmissionQueue 1
-    AdmissionDryRun On
-</Location>
-<Location /cgi-bin/broken/>
-    MaxConcurrent 1
-    AdmissionQueue 1
-    AdmissionExempt "file('/nowhere/at-all') == 'yes'"
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf => join '',
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 1',
+            q(AdmissionExempt "%{HTTP:X-Urgent} == 'yes'")),
+        location('/cgi-bin/dry/', 'MaxConcurrent 1', 'AdmissionQueue 1', 'AdmissionDryRun On'),
+        location('/cgi-bin/broken/', 'MaxConcurrent 1', 'AdmissionQueue 1',
+            q{AdmissionExempt "file('/nowhere/at-all') == 'yes'"}));
     # httpd itself has a line for each.
     $httpd->expect_in_log(qr/ADM0204/, qr/Evaluation of expression .* failed/);
     is_deeply statuses(map { $httpd->get('/cgi-bin/broken/heavy') } 1 .. 5), { 200 => 5 },

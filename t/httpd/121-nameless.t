@@ -19,16 +19,8 @@ sub site {
     return $httpd;
 }
 
-my $conf = <<'CONF';
+my $conf = <<'CONF' . join '',
 DocumentRoot docs
-<Location />
-    MaxConcurrent 1
-    AdmissionQueue 10
-    AdmissionZone z
-</Location>
-<Location /server-status>
-    MaxConcurrent off
-</Location>
 <Directory docs/ways>
     AllowOverride All
     AddType text/plain .txt
@@ -39,6 +31,8 @@ DocumentRoot docs
     FallbackResource /app/static.txt
 </Directory>
 CONF
+    location('/', 'MaxConcurrent 1', 'AdmissionQueue 10', 'AdmissionZone z'),
+    location('/server-status', 'MaxConcurrent off');
 
 sub conf_in { my ($httpd, $more) = @_; return $load . ($more // '') . $conf =~ s{docs}{$httpd->{dir}/docs}gr }
 

@@ -43,12 +43,9 @@ sub sorted_out {
 
 sub start_with_parking {
     my ($combo, $parking) = @_;
-    return start_httpd(combo => $combo, workers => $workers, conf => <<"CONF");
-AdmissionParking $parking
-<Location />
-    MaxConcurrent $limit
-</Location>
-CONF
+    return start_httpd(combo => $combo, workers => $workers, conf => join '',
+        "AdmissionParking $parking\n",
+        location('/', "MaxConcurrent $limit"));
 }
 
 for_each_combo(sub {

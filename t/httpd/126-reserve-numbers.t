@@ -38,16 +38,13 @@ for my $reserve ('50%', 10) {
         my ($combo) = @_;
         my $httpd = new_httpd(combo => $combo, workers => 20);
         mkdir "$httpd->{dir}/docs/app";
-        $httpd->configure(<<"CONF");
+        $httpd->configure(<<"CONF" .
 AdmissionReserve $reserve
 <Directory $httpd->{dir}/docs/app>
     ErrorDocument 404 /cgi-bin/heavy?until=go
 </Directory>
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 8
-</Location>
 CONF
+            location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 8'));
         $httpd->start;
         my @clients = map { $httpd->ask("/app/missing?id=$_") } 1 .. 5;
         $httpd->zone_becomes($zone, "half of the workers, said as $reserve, may wait",

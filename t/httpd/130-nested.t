@@ -26,7 +26,7 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 32);
 
-    $httpd->configure(<<"CONF");
+    $httpd->configure(<<"CONF" . join '',
 ErrorDocument 503 /cgi-bin/a/error?id=error
 DirectoryIndex index.cgi
 AddOutputFilter INCLUDES .shtml
@@ -47,16 +47,9 @@ AdmissionQueue ${\ scalar @waits} timeout=25s
     MaxConcurrent 1
     AdmissionZone a
 </LocationMatch>
-<Location /counted/>
-    MaxConcurrent 1
-    AdmissionZone a
-    AdmissionHandlers all
-</Location>
-<Location /cgi-bin/b/>
-    MaxConcurrent 1
-    AdmissionZone b
-</Location>
 CONF
+        location('/counted/', 'MaxConcurrent 1', 'AdmissionZone a', 'AdmissionHandlers all'),
+        location('/cgi-bin/b/', 'MaxConcurrent 1', 'AdmissionZone b'));
     mkdir "$httpd->{dir}/docs/$_" for qw(pages counted);
     $httpd->put("$_/two.shtml",
                 sprintf("$include $include", 'a', 'one', 'a', 'two'))

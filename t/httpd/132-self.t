@@ -46,16 +46,14 @@ for_each_combo(sub {
     $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
     my $outside = address_outside();
     my ($foreign, $pid) = start_foreign_backend($outside || '127.0.0.1');
-    my $conf = <<"CONF";
+    my $conf = <<"CONF" .
 AdmissionReserve 1
 MaxConcurrent $limit
 AdmissionZone all
 AdmissionQueue 50 timeout=10s
-<Location /shown.cgi>
-    MaxConcurrent off
-</Location>
 @{[ $outside && "ProxyPass /foreign/ http://$outside:$foreign/" ]}
 CONF
+        location('/shown.cgi', 'MaxConcurrent off');
     $httpd->put('shown.cgi', <<'CGI');
 #!/bin/sh
 echo Content-Type: text/plain
@@ -66,7 +64,7 @@ CGI
     $httpd->configure($conf);
     $httpd->start;
     my $self = "http://127.0.0.1:$httpd->{port}";
-    $httpd->configure($conf . <<"CONF");
+    $httpd->configure($conf . <<"CONF" .
 ProxyPass /a/ $self/cgi-bin/
 ProxyPass /b/ $self/a/
 ProxyPass /shown/ $self/
@@ -78,10 +76,6 @@ ProxyPass /c/ balancer://self/b/
     ServerName other.test
     ServerAlias 127.1
 </VirtualHost>
-<Location /d/>
-    ProxyPass http://127.1:$httpd->{port}/cgi-bin/
-    ProxyPreserveHost On
-</Location>
 ProxyPass /loop/ $self/loop/
 <IfModule proxy_http2_module>
     ProxyPass /e/ h2c://127.0.0.1:$httpd->{port}/cgi-bin/
@@ -93,6 +87,7 @@ ProxyPass /loop/ $self/loop/
     ScriptAliasMatch ^/.+/f/x\$ $httpd->{dir}/cgi/heavy
 </IfModule>
 CONF
+        location('/d/', "ProxyPass http://127.1:$httpd->{port}/cgi-bin/", 'ProxyPreserveHost On'));
     mkdir "$httpd->{dir}/docs/f", 0755;
     $httpd->put('f/x', '');
     $httpd->graceful;

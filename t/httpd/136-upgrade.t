@@ -57,26 +57,19 @@ for_each_combo(sub {
     plan skip_all => 'mod_proxy_http tunnels since httpd 2.4.47'
         if Admission::Config::version() < 47;
     my ($backend, $port) = start_backend(\&serve);
-    my $httpd = new_httpd(combo => $combo, modules => \@modules, conf => <<"CONF");
+    my $httpd = new_httpd(combo => $combo, modules => \@modules, conf => <<"CONF" . join '',
 ProxyPass /ws/ http://127.0.0.1:$port/ upgrade=websocket
 ProxyPass /all/ http://127.0.0.1:$port/all/ upgrade=websocket
 <Proxy balancer://some>
     BalancerMember http://127.0.0.1:$port/some upgrade=websocket
 </Proxy>
 ProxyPass /some/ balancer://some/
-<Location />
-    MaxConcurrent 1
-    AdmissionQueue 0
-</Location>
-<Location /all/>
-    MaxConcurrent 1
-    AdmissionQueue 0
-    AdmissionHandlers all
-</Location>
 # Without mod_proxy_http.
 ProxyWebsocketFallbackToProxyHttp Off
 ProxyPass /old/ ws://127.0.0.1:$port/old/
 CONF
+        location('/', 'MaxConcurrent 1', 'AdmissionQueue 0'),
+        location('/all/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionHandlers all'));
     $httpd->put('cheat.cgi', "#!/bin/sh\nprintf 'Status: 101 Switching Protocols\\nUpgrade: x\\n\\n'\n"
                              . "until [ -e $httpd->{dir}/heavy/go ]; do sleep 0.05; done\n");
     chmod 0755, "$httpd->{dir}/docs/cheat.cgi";

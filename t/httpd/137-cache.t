@@ -12,18 +12,15 @@ sub start_caching {
 
     mkdir "$httpd->{dir}/cache";
     chmod 0777, "$httpd->{dir}/cache";
-    $httpd->configure(<<"CONF");
+    $httpd->configure(<<"CONF" .
 CacheRoot $httpd->{dir}/cache
 CacheEnable disk /cgi-bin/
 CacheIgnoreQueryString On
 CacheIgnoreNoLastMod On
 CacheDefaultExpire 60
 $more
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-    AdmissionQueue 50
-</Location>
 CONF
+        location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 50'));
     return $httpd->start;
 }
 

@@ -13,16 +13,10 @@ my $requests = $connections * $streams;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 100, tls => 1,
-                            http2 => 1,
-                            conf => <<"CONF");
-H2MinWorkers 100
-H2MaxWorkers 100
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-    AdmissionQueue $requests
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 100, tls => 1, http2 => 1, conf => join '',
+        "H2MinWorkers 100\n",
+        "H2MaxWorkers 100\n",
+        location('/cgi-bin/', "MaxConcurrent $limit", "AdmissionQueue $requests"));
 
     my $url = $httpd->tls_url('/cgi-bin/heavy?ms=50');
     my $watch = $httpd->watch;
@@ -53,16 +47,10 @@ CONF
 # Streams run in threads of mod_http2, which waiting ones must not take all.
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, tls => 1,
-                            http2 => 1,
-                            conf => <<"CONF");
-H2MinWorkers 8
-H2MaxWorkers 8
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 20
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, tls => 1, http2 => 1, conf => join '',
+        "H2MinWorkers 8\n",
+        "H2MaxWorkers 8\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 20'));
     $httpd->expect_in_log(qr/admission:warn.*ADM0115: .*\b6 HTTP\/2 streams/);
     $httpd->expect_rejections('test.example:/cgi-bin/', 'reserve');
 

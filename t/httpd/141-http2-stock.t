@@ -75,13 +75,8 @@ sub connections_leave_workers {
 sub workers_come_back {
     my ($combo) = @_;
     my ($limit, $streams, $connections, $free) = (2, 40, 10, 19);
-    my $httpd = new_parking_httpd(combo => $combo, threads => 25, http2 => 1,
-                                  conf => <<"CONF")->start;
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-    AdmissionQueue 100 timeout=60s
-</Location>
-CONF
+    my $httpd = new_parking_httpd(combo => $combo, threads => 25, http2 => 1, conf =>
+        location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 100 timeout=60s'))->start;
     my $line = sub {
         my ($gate) = @_;
         my @hold = map { $httpd->ask("/cgi-bin/heavy?id=$gate$_&until=$gate") } 1 .. $limit;

@@ -13,7 +13,7 @@ my %controllers = (
 sub sections {
     my ($docs) = @_;
 
-    return <<"CONF";
+    return <<"CONF" . join '',
 SetEnvIf Request_URI "^/by-env" CLIENT_ENV=1
 <Directory $docs>
     AllowOverride All
@@ -32,43 +32,6 @@ AdmissionQueue 10
     AdmissionQueue 10
     AdmissionExempt "%{REQUEST_URI} =~ m#^/checkout# || %{QUERY_STRING} =~ /vip=1/ || reqenv('CLIENT_ENV') == '1' || reqenv('TARGET_ENV') == '1' || %{REQUEST_METHOD} == 'PROPFIND' || %{HTTP:X-Vip} == '1' || (%{REQUEST_URI} == '/by-target' && %{REQUEST_FILENAME} =~ m#/index.php\$# && %{HANDLER} == 'cgi-script')"
 </FilesMatch>
-# Those of the client's URL.
-<Location "/search">
-    MaxConcurrent 1
-    AdmissionZone search
-    AdmissionQueue 0
-</Location>
-<Location "/off">
-    MaxConcurrent off
-</Location>
-<Location "/no-queue">
-    AdmissionQueue 0
-</Location>
-<Location "/status">
-    AdmissionQueue 0
-    AdmissionReject 429 retry-after=7
-</Location>
-<Location "/exempt">
-    AdmissionExempt "true"
-</Location>
-<Location "/dear">
-    AdmissionCost 2
-</Location>
-<Location "/one-each">
-    AdmissionFair client max=1
-</Location>
-<Location "/dry">
-    AdmissionDryRun On
-</Location>
-<Location "/handlers">
-    AdmissionHandlers all
-</Location>
-<Location "/unspooled">
-    AdmissionSpool request=off
-</Location>
-<Location "/first">
-    AdmissionPriority high "true"
-</Location>
 <LocationMatch "^/(?<what>a|b)/limited">
     MaxConcurrent 1
     AdmissionZone match
@@ -81,15 +44,21 @@ AdmissionQueue 10
         AdmissionQueue 0
     </If>
 </Location>
-<Location "/outer">
-    AdmissionReject 429
-</Location>
-<Location "/outer/inner">
-    MaxConcurrent 1
-    AdmissionZone inner
-    AdmissionQueue 0
-</Location>
 CONF
+        # Those of the client's URL.
+        location('/search', 'MaxConcurrent 1', 'AdmissionZone search', 'AdmissionQueue 0'),
+        location('/off', 'MaxConcurrent off'),
+        location('/no-queue', 'AdmissionQueue 0'),
+        location('/status', 'AdmissionQueue 0', 'AdmissionReject 429 retry-after=7'),
+        location('/exempt', 'AdmissionExempt "true"'),
+        location('/dear', 'AdmissionCost 2'),
+        location('/one-each', 'AdmissionFair client max=1'),
+        location('/dry', 'AdmissionDryRun On'),
+        location('/handlers', 'AdmissionHandlers all'),
+        location('/unspooled', 'AdmissionSpool request=off'),
+        location('/first', 'AdmissionPriority high "true"'),
+        location('/outer', 'AdmissionReject 429'),
+        location('/outer/inner', 'MaxConcurrent 1', 'AdmissionZone inner', 'AdmissionQueue 0');
 }
 
 # url => [zone, status] in the log, of one request while nobody else is there.

@@ -7,27 +7,14 @@ use AdmissionTest;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
-ErrorDocument 503 /cgi-bin/page/error
-<Location /cgi-bin/page/>
-    MaxConcurrent 10
-    AdmissionQueue 0
-</Location>
-<Location /cgi-bin/zone/>
-    MaxConcurrent 1
-    AdmissionQueue 3
-    AdmissionExempt "%{QUERY_STRING} =~ /exempt/"
-</Location>
-<Location /cgi-bin/narrow/>
-    MaxConcurrent 1
-    AdmissionQueue 0
-</Location>
-RewriteEngine On
-<Location /short>
-    RewriteEngine On
-    RewriteRule ^ /cgi-bin/zone/rewritten
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf => join '',
+        "ErrorDocument 503 /cgi-bin/page/error\n",
+        location('/cgi-bin/page/', 'MaxConcurrent 10', 'AdmissionQueue 0'),
+        location('/cgi-bin/zone/', 'MaxConcurrent 1', 'AdmissionQueue 3',
+            'AdmissionExempt "%{QUERY_STRING} =~ /exempt/"'),
+        location('/cgi-bin/narrow/', 'MaxConcurrent 1', 'AdmissionQueue 0'),
+        "RewriteEngine On\n",
+        location('/short', 'RewriteEngine On', 'RewriteRule ^ /cgi-bin/zone/rewritten'));
     my ($page, $zone, $narrow) = map { "test.example:/cgi-bin/$_/" } qw(page zone narrow);
     $httpd->expect_rejections($narrow, 'full');
 

@@ -17,16 +17,10 @@ sub loads {
     return scalar(() = $httpd->slurp('error.log') =~ /resuming normal operations/g);
 }
 
-my $first = <<'CONF';
-ErrorDocument 503 /cgi-bin/free/error
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 3
-</Location>
-<Location /cgi-bin/free/>
-    MaxConcurrent off
-</Location>
-CONF
+my $first = join '',
+    "ErrorDocument 503 /cgi-bin/free/error\n",
+    location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 3'),
+    location('/cgi-bin/free/', 'MaxConcurrent off');
 
 for_each_combo(sub {
     my ($combo) = @_;

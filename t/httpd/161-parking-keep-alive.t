@@ -8,13 +8,9 @@ my $rounds = 3;
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, tls => 1, conf => <<'CONF');
-MaxKeepAliveRequests 0
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 50
-</Location>
-CONF
+    my $httpd = start_parking_httpd(combo => $combo, tls => 1, conf => join '',
+        "MaxKeepAliveRequests 0\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50'));
 
     # The same connections again and again; each round they all wait. They ask
     # one after the other: for a burst on connections that it keeps alive the

@@ -26,20 +26,12 @@ sub post_file {
 for_each_parking_combo(sub {
     my ($combo) = @_;
     # RequestReadTimeout: Debian and others set it, and a wait is not reading.
-    my $httpd = start_parking_httpd(combo => $combo, tls => 1,
-                                    modules => ['reqtimeout'], conf => <<'CONF');
-RequestReadTimeout header=5 body=1,MinRate=500
-AdmissionSpool request=off
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 50
-</Location>
-<Location /cgi-bin/short>
-    AdmissionQueue 50 timeout=200ms
-    AdmissionZone short
-    MaxConcurrent 1
-</Location>
-CONF
+    my $httpd = start_parking_httpd(combo => $combo, tls => 1, modules => ['reqtimeout'], conf => join '',
+        "RequestReadTimeout header=5 body=1,MinRate=500\n",
+        "AdmissionSpool request=off\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50'),
+        location('/cgi-bin/short', 'AdmissionQueue 50 timeout=200ms', 'AdmissionZone short',
+            'MaxConcurrent 1'));
     $httpd->expect_rejections('short', 'long');
     $httpd->put('large.txt', 'x' x $large);
     my $file = "$httpd->{dir}/docs/large.txt";

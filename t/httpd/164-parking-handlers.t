@@ -20,12 +20,9 @@ for_each_parking_combo(sub {
     $httpd->put_heavy('all/program.cgi');
     $httpd->put('missing.html', "custom 404\n");
     $httpd->put('../users', "user:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n");    # password
-    my $conf = parking_conf() . <<"CONF";
+    my $conf = parking_conf() . <<"CONF" .
 AddOutputFilter INCLUDES .shtml
 ErrorDocument 404 /missing.html
-<Location /all>
-    Header set X-After yes
-</Location>
 <IfModule mod_deflate.c>
     <Location /all/deflated>
         SetOutputFilter DEFLATE
@@ -49,6 +46,7 @@ ErrorDocument 404 /missing.html
     AdmissionQueue 50
 </LocationMatch>
 CONF
+        location('/all', 'Header set X-After yes');
     $httpd->configure($conf);
     $httpd->start;
     if (grep { $_ eq 'proxy_http' } @optional) {

@@ -11,7 +11,7 @@ for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = new_parking_httpd(combo => $combo, threads => 40, tls => 1, http2 => $has_http2);
     my $docs = "$httpd->{dir}/docs";
-    my $conf = parking_conf(threads => 40) . <<"CONF";
+    my $conf = parking_conf(threads => 40) . <<"CONF" . join '',
 AddOutputFilter INCLUDES .shtml
 AddHandler run-action .action
 Action run-action /cgi-bin/action
@@ -22,14 +22,9 @@ RewriteRule ^/passed\$ /cgi-bin/passed [PT]
     RewriteEngine On
     RewriteRule ^rewritten\$ /cgi-bin/rewritten
 </Directory>
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 50 timeout=300s
-</Location>
-<Location /cgi-bin/free>
-    MaxConcurrent off
-</Location>
 CONF
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=300s'),
+        location('/cgi-bin/free', 'MaxConcurrent off');
     $httpd->configure($conf);
     mkdir "$docs/pages";
     $httpd->put('pages/include.shtml', '<!--#include virtual="/cgi-bin/included" -->');

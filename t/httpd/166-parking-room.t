@@ -25,15 +25,10 @@ sub room {
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, threads => $threads,
-                                  factor => $factor, conf => <<"CONF");
-LogLevel admission:debug
-AdmissionReserve $reserve
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 50
-</Location>
-CONF
+    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, factor => $factor, conf => join '',
+        "LogLevel admission:debug\n",
+        "AdmissionReserve $reserve\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50'));
     $httpd->expect_in_log(qr/admission:warn.*ADM0302: .*\b50\b.*limit of open files/)
           ->expect_rejections('test.example:/cgi-bin/', 'limit of open files')
           ->behind("ulimit -n $files && exec")->start;

@@ -17,14 +17,9 @@ my $waiting = ($threads - $reserve - 1) * $each - $factor;
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, factor => $factor,
-                                  conf => <<'CONF');
-KeepAliveTimeout 60
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 100
-</Location>
-CONF
+    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, factor => $factor, conf => join '',
+        "KeepAliveTimeout 60\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100'));
     $httpd->expect_in_log(qr/admission:warn.*ADM0302: .*AsyncRequestWorkerFactor/)
           ->expect_rejections('test.example:/cgi-bin/', 'AsyncRequestWorkerFactor')->start;
 

@@ -13,13 +13,9 @@ my $zone = '/cgi-bin/';
 
 sub start_stock_httpd {
     my ($combo, $conf) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 150,
-                          conf => stock_conf() . <<"CONF");
-$conf
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-</Location>
-CONF
+    my $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf() . join '',
+        "$conf\n",
+        location('/cgi-bin/', "MaxConcurrent $limit"));
     return $httpd->start;
 }
 

@@ -9,35 +9,19 @@ for_each_combo(sub {
     my $httpd = new_httpd(combo => $combo, workers => 20);
     $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
 
-    $httpd->configure(<<"CONF");
+    $httpd->configure(<<"CONF" . join '',
 <Directory $httpd->{dir}/docs>
     AllowOverride FileInfo
 </Directory>
-<Location /cgi-bin/a/>
-    MaxConcurrent 1
-    AdmissionZone a
-    AdmissionQueue 1 timeout=1s
-    AdmissionReject 429 retry-after=7
-    AdmissionExempt "%{QUERY_STRING} =~ /exempt/"
-    ErrorDocument 429 "sorry of a"
-</Location>
-<Location /cgi-bin/b/>
-    MaxConcurrent 1
-    AdmissionZone b
-    AdmissionQueue 1
-    AdmissionReject 429 retry-after=7
-</Location>
-<Location /denied/>
-    MaxConcurrent 1
-    AdmissionZone denied
-    AdmissionHandlers all
-    Require all denied
-</Location>
-<Location /middle.cgi>
-    MaxConcurrent 1
-    AdmissionZone middle
-</Location>
 CONF
+        location('/cgi-bin/a/', 'MaxConcurrent 1', 'AdmissionZone a', 'AdmissionQueue 1 timeout=1s',
+            'AdmissionReject 429 retry-after=7', 'AdmissionExempt "%{QUERY_STRING} =~ /exempt/"',
+            'ErrorDocument 429 "sorry of a"'),
+        location('/cgi-bin/b/', 'MaxConcurrent 1', 'AdmissionZone b', 'AdmissionQueue 1',
+            'AdmissionReject 429 retry-after=7'),
+        location('/denied/', 'MaxConcurrent 1', 'AdmissionZone denied', 'AdmissionHandlers all',
+            'Require all denied'),
+        location('/middle.cgi', 'MaxConcurrent 1', 'AdmissionZone middle'));
     $httpd->put('.htaccess', <<'CONF');
 RewriteEngine On
 RewriteRule ^to-a$ /cgi-bin/a/x

@@ -44,25 +44,16 @@ for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 150);
 
-    $httpd->configure(stock_conf() . <<"CONF");
+    $httpd->configure(stock_conf() . <<"CONF" . join '',
 <Directory $httpd->{dir}/docs>
     AllowOverride FileInfo
     AddHandler cgi-script .php
 </Directory>
 AdmissionQueue $parked
-<Location /index.php>
-    MaxConcurrent $limit
-    AdmissionZone wordpress
-</Location>
-<Location /shop>
-    MaxConcurrent $limit
-    AdmissionZone shop
-</Location>
-<Location /cgi-bin/php>
-    MaxConcurrent $limit
-    AdmissionZone action
-</Location>
 CONF
+        location('/index.php', "MaxConcurrent $limit", 'AdmissionZone wordpress'),
+        location('/shop', "MaxConcurrent $limit", 'AdmissionZone shop'),
+        location('/cgi-bin/php', "MaxConcurrent $limit", 'AdmissionZone action'));
     put_wordpress($httpd);
     $httpd->start;
     my $watch = $httpd->watch;

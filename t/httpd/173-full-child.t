@@ -60,17 +60,11 @@ sub many_http2_connections {
 sub permit_without_worker {
     my ($combo) = @_;
     my $threads = 6;
-    my $httpd = new_parking_httpd(combo => $combo, children => 2, threads => $threads,
-                                  conf => <<'CONF');
-AdmissionReserve 0
-ErrorDocument 404 /cgi-bin/slow/heavy?id=slow
-<Location /cgi-bin/slow/>
-    MaxConcurrent 1
-</Location>
-<Location /cgi-bin/quick/>
-    MaxConcurrent 1
-</Location>
-CONF
+    my $httpd = new_parking_httpd(combo => $combo, children => 2, threads => $threads, conf => join '',
+        "AdmissionReserve 0\n",
+        "ErrorDocument 404 /cgi-bin/slow/heavy?id=slow\n",
+        location('/cgi-bin/slow/', 'MaxConcurrent 1'),
+        location('/cgi-bin/quick/', 'MaxConcurrent 1'));
     $httpd->expect_rejections('test.example:/cgi-bin/slow/', 'ThreadsPerChild')->start;
     wait_for { $httpd->children == 2 } 'two children serve';
     my ($one, $two) = $httpd->children;

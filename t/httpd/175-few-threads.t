@@ -12,7 +12,7 @@ for_each_parking_combo(sub {
          [ 2, 2, 1, '' ], [ 3, 3, 4, '' ], [ 3, 2, 4, "AsyncRequestWorkerFactor 20\n" ]) {
         my ($threads, $children, $limit, $factor) = @$_;
         my $workers = $threads * $children;
-        my $httpd = new_httpd(combo => $combo, workers => $workers, conf => $factor . <<"CONF");
+        my $httpd = new_httpd(combo => $combo, workers => $workers, conf => $factor . <<"CONF" .
 ThreadLimit $threads
 ThreadsPerChild $threads
 ServerLimit $children
@@ -20,10 +20,8 @@ StartServers $children
 MinSpareThreads 1
 MaxSpareThreads @{[ 2 * $workers ]}
 MaxRequestWorkers $workers
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-</Location>
 CONF
+            location('/cgi-bin/', "MaxConcurrent $limit"));
         my (undef, $dump) = $httpd->configtest('-D', 'DUMP_ADMISSION');
         my ($room) = $dump =~ /parking capacity: (-?\d+)/;
         cmp_ok $room // -1, '>', 0, "$threads threads in $children children, limit $limit, $factor: there is room to park"

@@ -55,12 +55,8 @@ for_each_combo(sub {
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
     my @proxy = grep { Admission::Config::is_installed($_) } qw(proxy proxy_http);
     my $httpd = new_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
-                          modules => \@proxy, conf => <<"CONF");
+                          modules => \@proxy, conf => <<"CONF" .
 @{[ $combo->{mpm} eq 'event' ? '' : 'SendBufferSize 8192' ]}
-<Location $zone>
-    MaxConcurrent 1
-    AdmissionQueue 5
-</Location>
 <IfModule mod_proxy_http.c>
     ProxyTimeout 60
     <Location /proxied/>
@@ -69,6 +65,7 @@ for_each_combo(sub {
     </Location>
 </IfModule>
 CONF
+        location($zone, 'MaxConcurrent 1', 'AdmissionQueue 5'));
     $httpd->start;
     my $url = '/cgi-bin/heavy';
     my %reader;

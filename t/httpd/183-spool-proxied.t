@@ -35,15 +35,10 @@ for_each_combo(sub {
     my $gates = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
     mkdir "$gates/heavy";
     my ($backend, $port) = start_backend(sub { serve($_[0], "$gates") });
-    my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, modules => \@modules,
-                            conf => <<"CONF");
-AdmissionSpool request=1M response=16M
-ProxyPass /back/ http://127.0.0.1:$port/
-<Location /back/>
-    MaxConcurrent 1
-    AdmissionQueue 5
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, modules => \@modules, conf => join '',
+        "AdmissionSpool request=1M response=16M\n",
+        "ProxyPass /back/ http://127.0.0.1:$port/\n",
+        location('/back/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
     my $open = sub { open my $gate, '>', "$gates/heavy/$_[0]" or die "$_[0]: $!\n" };
     for my $url ('url', 'tls_url') {
         my $reader = slow_reader($httpd->$url("/back/bulk/$url"), '--http1.1')->stop_reading;

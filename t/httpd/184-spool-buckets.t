@@ -9,7 +9,7 @@ sub start_httpd_with_buckets {
     my ($combo, %o) = @_;
     my $module = build_module('mod_buckets');
 
-    return start_httpd(combo => $combo, %o, conf => <<"CONF");
+    return start_httpd(combo => $combo, %o, conf => <<"CONF" .
 LoadModule buckets_module $module
 <LocationMatch /broken>
     SetHandler broken
@@ -23,13 +23,9 @@ LoadModule buckets_module $module
 <LocationMatch /refused>
     SetHandler refused
 </LocationMatch>
-<Location /limited>
-    MaxConcurrent 1
-    AdmissionZone z
-    AdmissionQueue 5
-    AdmissionHandlers all
-</Location>
 CONF
+        location('/limited', 'MaxConcurrent 1', 'AdmissionZone z', 'AdmissionQueue 5',
+            'AdmissionHandlers all'));
 }
 
 # It says that it has failed, and returns as if it had done nothing: the client learns

@@ -18,14 +18,9 @@ sub stopped_reader {
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, tls => 1, threads => $threads,
-                                    conf => <<'CONF');
-AdmissionSpool request=1M response=16M
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionQueue 50
-</Location>
-CONF
+    my $httpd = start_parking_httpd(combo => $combo, tls => 1, threads => $threads, conf => join '',
+        "AdmissionSpool request=1M response=16M\n",
+        location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 50'));
     my ($child) = $httpd->children;
     $httpd->get('/cgi-bin/heavy');
     my $before = descriptors($child);

@@ -28,14 +28,10 @@ sub nothing_is_left {
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, tls => 1, threads => 6,
-                                  replaces_killed => 1, conf => <<'CONF');
-AdmissionSpool request=1M response=16M
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionQueue 5
-</Location>
-CONF
+    my $httpd = new_parking_httpd(combo => $combo, tls => 1, threads => 6, replaces_killed => 1,
+                                  conf => join '',
+        "AdmissionSpool request=1M response=16M\n",
+        location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 5'));
     $httpd->start;
     my $reader = pumped($httpd, 'plain', 'url', '/cgi-bin/heavy?');
     $httpd->graceful;
@@ -55,18 +51,15 @@ CONF
 # line in the log.
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, tls => 1, threads => 6, conf => <<"CONF");
+    my $httpd = start_parking_httpd(combo => $combo, tls => 1, threads => 6, conf => <<"CONF" .
 AdmissionSpool request=1M response=16M
 Timeout 3
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionQueue 5
-</Location>
 <Directory />
     RewriteEngine On
     RewriteRule /inside\$ /cgi-bin/heavy [L]
 </Directory>
 CONF
+        location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 5'));
     my $reader = pumped($httpd, 'redirected', 'url', '/inside?');
     $reader->read_on;
     ok $reader->has_read_all, 'behind a redirect everything arrives';

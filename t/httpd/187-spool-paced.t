@@ -22,14 +22,9 @@ for_each_combo(sub {
     needs_modules('ratelimit');
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
     my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
-                            modules => ['ratelimit', @proxy], conf => <<"CONF");
+                            modules => ['ratelimit', @proxy], conf => <<"CONF" .
 SetEnvIf Request_URI . rate-limit=20
 SetEnvIf Request_URI /fast/ rate-limit=40000
-<Location $zone>
-    MaxConcurrent 1
-    AdmissionQueue 5
-    SetOutputFilter RATE_LIMIT
-</Location>
 <IfModule mod_proxy_http.c>
     ProxyPass /fast/back/ http://127.0.0.1:$port/
     <Location /fast/back/>
@@ -39,6 +34,7 @@ SetEnvIf Request_URI /fast/ rate-limit=40000
     </Location>
 </IfModule>
 CONF
+        location($zone, 'MaxConcurrent 1', 'AdmissionQueue 5', 'SetOutputFilter RATE_LIMIT'));
     for (['plain', 'url', '--http1.1'], ['TLS', 'tls_url', '--http1.1'],
          $has_streams ? ['HTTP/2', 'tls_url', '--http2'] : ()) {
         my ($how, $url, @options) = @$_;

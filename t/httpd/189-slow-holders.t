@@ -27,17 +27,12 @@ sub another { my ($httpd) = @_; return $httpd->ask('/cgi-bin/heavy', headers => 
 
 sub start_zone {
     my ($combo, $more) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, modules => [qw(remoteip reqtimeout)], conf => <<"CONF");
-RemoteIPHeader X-Forwarded-For
-RemoteIPInternalProxy 127.0.0.1
-RequestReadTimeout header=0 body=0
-<Location /cgi-bin/>
-    MaxConcurrent $LIMIT
-    AdmissionQueue 10
-    AdmissionZone z
-    $more
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, modules => [qw(remoteip reqtimeout)],
+                            conf => join '',
+        "RemoteIPHeader X-Forwarded-For\n",
+        "RemoteIPInternalProxy 127.0.0.1\n",
+        "RequestReadTimeout header=0 body=0\n",
+        location('/cgi-bin/', "MaxConcurrent $LIMIT", 'AdmissionQueue 10', 'AdmissionZone z', $more));
     $httpd->allow_in_log(qr/ADM0211|cgid?:error|core:error|reqtimeout|ADM0213/);
     return $httpd;
 }

@@ -39,22 +39,11 @@ sub arrives_whole {
 for_each_combo(sub {
     my ($combo) = @_;
     my $is_event = $combo->{mpm} eq 'event';
-    my $httpd = start_httpd(combo => $combo, workers => 20, modules => ['reqtimeout'],
-                            conf => <<'CONF');
-RequestReadTimeout body=30
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 5
-</Location>
-<Location /cgi-bin/small>
-    LimitRequestBody 1000
-</Location>
-<Location /cgi-bin/none>
-    MaxConcurrent 1
-    AdmissionQueue 0
-    AdmissionZone none
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 20, modules => ['reqtimeout'], conf => join '',
+        "RequestReadTimeout body=30\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'),
+        location('/cgi-bin/small', 'LimitRequestBody 1000'),
+        location('/cgi-bin/none', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionZone none'));
     $httpd->expect_in_log(qr/413|Requested content-length|LimitRequestBody|limit/);
     $httpd->expect_rejections('none', 'full');
     my @clients = begin_slowly($httpd);

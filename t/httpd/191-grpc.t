@@ -77,20 +77,11 @@ sub says { my ($client, $flags, $piece) = @_; syswrite $client->{socket}, frame(
 for_each_combo(sub {
     my ($combo) = @_;
     my ($backend, $port) = start_backend(\&echo);
-    my $httpd = start_httpd(combo => $combo, http2 => 1, modules => [qw(proxy proxy_http2)],
-                            conf => <<"CONF");
-ProxyPass /grpc/ h2c://127.0.0.1:$port/
-ProxyPass /other/ h2c://127.0.0.1:$port/
-<Location /grpc/>
-    MaxConcurrent 1
-    AdmissionQueue 2
-    AdmissionSpool request=off
-</Location>
-<Location /other/>
-    MaxConcurrent 1
-    AdmissionQueue 2
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, http2 => 1, modules => [qw(proxy proxy_http2)], conf => join '',
+        "ProxyPass /grpc/ h2c://127.0.0.1:$port/\n",
+        "ProxyPass /other/ h2c://127.0.0.1:$port/\n",
+        location('/grpc/', 'MaxConcurrent 1', 'AdmissionQueue 2', 'AdmissionSpool request=off'),
+        location('/other/', 'MaxConcurrent 1', 'AdmissionQueue 2'));
     my $client = begins($httpd, '/grpc/x');
     wait_for { had($client) eq 'abcd' } 'a first piece has returned';
     my $next = begins($httpd, '/grpc/y');

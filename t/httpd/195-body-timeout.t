@@ -37,14 +37,10 @@ for_each_combo(sub {
     open my $stderr, '>&', \*STDERR;
     open STDERR, '>', '/dev/null'; # s_client tells of the certificate
     my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, modules => ['reqtimeout'],
-                            conf => <<'CONF');
-Timeout 100
-RequestReadTimeout header=20-40,minrate=500 body=2-4,minrate=500
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 5
-</Location>
-CONF
+                            conf => join '',
+        "Timeout 100\n",
+        "RequestReadTimeout header=20-40,minrate=500 body=2-4,minrate=500\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
     $httpd->expect_in_log(qr/AH01382: Request body read timeout/)
           ->allow_in_log(qr/ADM0214|AH01567|\[ssl:/);
     my $silent = $httpd->connect->send($request);
@@ -67,15 +63,10 @@ CONF
     $httpd->stop;
 
     # Timeout holds for those whom the limit lets be silent for longer.
-    $httpd = start_httpd(combo => $combo, workers => 20, modules => ['reqtimeout'],
-                         conf => <<'CONF');
-Timeout 2
-RequestReadTimeout body=100
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 5
-</Location>
-CONF
+    $httpd = start_httpd(combo => $combo, workers => 20, modules => ['reqtimeout'], conf => join '',
+        "Timeout 2\n",
+        "RequestReadTimeout body=100\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
     $httpd->allow_in_log(qr/ADM0214|AH01567/);
     is $httpd->connect->send($request)->answer->{status}, 408, 'Timeout holds as well';
     $httpd->stop;

@@ -6,21 +6,14 @@ use Admission::Config;
 
 # A process of its own for each answer, which ends with the answer.
 my $has_filters = Admission::Config::is_installed('ext_filter');
-my $filter = $has_filters ? <<'CONF' : '';
-ExtFilterDefine cat cmd=/bin/cat
-<Location /cgi-bin/filtered/>
-    SetOutputFilter cat
-</Location>
-CONF
+my $filter = $has_filters ? join '',
+    "ExtFilterDefine cat cmd=/bin/cat\n",
+    location('/cgi-bin/filtered/', 'SetOutputFilter cat') : '';
 
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, modules => [ ('ext_filter') x $has_filters ],
-                            conf => $filter . <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 5
-</Location>
+                            conf => $filter . <<'CONF' .
 <VirtualHost *>
     ServerName test.example
 </VirtualHost>
@@ -29,6 +22,7 @@ for_each_combo(sub {
     Timeout 1
 </VirtualHost>
 CONF
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
     # httpd's own words about the first two; of whoever reads the answer.
     $httpd->expect_in_log(qr/cgid?:(?:warn|error).*[Tt]im(?:eout|ed out)/,
                           qr/admission:error.*timeout.*ADM0213: /);

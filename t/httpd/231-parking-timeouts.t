@@ -10,34 +10,20 @@ my $name = 'test.example:/cgi-bin/';
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, tls => 1, conf => <<'CONF');
+    my $httpd = new_parking_httpd(combo => $combo, tls => 1, conf => <<'CONF' . join '',
 Timeout 4
 LogLevel info mpm_event:trace1
 # The programs that hold permits are silent for longer.
 CGIDScriptTimeout 60
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 50 timeout=5s
-</Location>
-<Location /cgi-bin/patient>
-    MaxConcurrent 1
-    AdmissionQueue 50 timeout=30s
-</Location>
-<Location /cgi-bin/short>
-    MaxConcurrent 1
-    AdmissionQueue 50 timeout=300ms
-    ErrorDocument 503 /sorry.shtml
-</Location>
-<Location /cgi-bin/program>
-    MaxConcurrent 1
-    AdmissionQueue 50 timeout=300ms
-    ErrorDocument 503 /cgi-bin/sorry?id=sorry
-</Location>
-<Location /cgi-bin/sorry>
-    MaxConcurrent off
-</Location>
 AddOutputFilter INCLUDES .shtml
 CONF
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=5s'),
+        location('/cgi-bin/patient', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=30s'),
+        location('/cgi-bin/short', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=300ms',
+            'ErrorDocument 503 /sorry.shtml'),
+        location('/cgi-bin/program', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=300ms',
+            'ErrorDocument 503 /cgi-bin/sorry?id=sorry'),
+        location('/cgi-bin/sorry', 'MaxConcurrent off'));
     $httpd->put('sorry.shtml', 'sorry <!--#echo var="REDIRECT_ADMISSION_STATUS" -->'
                                . ' <!--#echo var="REDIRECT_ADMISSION_ZONE" -->');
     $httpd->expect_rejections("$_", 'long') for $name, "${name}short", "${name}program";
@@ -115,12 +101,8 @@ CONF
 # KeepAliveTimeout of its own.
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, conf => <<'CONF');
+    my $httpd = new_parking_httpd(combo => $combo, conf => <<'CONF' .
 Timeout 30
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 50 timeout=2s
-</Location>
 <VirtualHost *>
     ServerName test.example
 </VirtualHost>
@@ -134,6 +116,7 @@ Timeout 30
     Timeout 1
 </VirtualHost>
 CONF
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=2s'));
     $httpd->expect_rejections($name, 'long')->start;
     my ($hold) = ask_line($httpd, 'go', 0, '/cgi-bin/');
     my @clients = map {
@@ -156,18 +139,12 @@ CONF
 for_each_parking_combo(sub {
     my ($combo) = @_;
     my $threads = 4;
-    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, conf => <<'CONF');
-Timeout 1
-CGIDScriptTimeout 60
-AdmissionReserve 0
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 50 timeout=800ms
-</Location>
-<Location /cgi-bin/free>
-    MaxConcurrent off
-</Location>
-CONF
+    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, conf => join '',
+        "Timeout 1\n",
+        "CGIDScriptTimeout 60\n",
+        "AdmissionReserve 0\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=800ms'),
+        location('/cgi-bin/free', 'MaxConcurrent off'));
     $httpd->expect_rejections($name, 'long')->start;
     my ($hold) = ask_line($httpd, 'go', 0, '/cgi-bin/');
     my @clients = map { $httpd->ask("/cgi-bin/heavy?id=late") } 1 .. 20;

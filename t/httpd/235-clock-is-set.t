@@ -18,22 +18,13 @@ sub set_clock {
 for_each_combo(sub {
     my ($combo) = @_;
     my $is_event = $combo->{mpm} eq 'event';
-    my $httpd = new_httpd(combo => $combo, workers => 20, conf => <<"CONF");
+    my $httpd = new_httpd(combo => $combo, workers => 20, conf => <<"CONF" . join '',
 Timeout 20
 @{[ $combo->{cgi} eq 'cgid' ? 'CGIDScriptTimeout 60' : () ]}
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 5 timeout=60s
-</Location>
-<Location /cgi-bin/short>
-    MaxConcurrent 1
-    AdmissionQueue 5 timeout=1s
-</Location>
-<Location /cgi-bin/free>
-    MaxConcurrent 2
-    AdmissionQueue 0
-</Location>
 CONF
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5 timeout=60s'),
+        location('/cgi-bin/short', 'MaxConcurrent 1', 'AdmissionQueue 5 timeout=1s'),
+        location('/cgi-bin/free', 'MaxConcurrent 2', 'AdmissionQueue 0'));
     $httpd->expect_rejections('test.example:/cgi-bin/short', 'long');
     Admission::File::spill("$httpd->{dir}/heavy/clock", "0\n");
     # The clock of the machine is never set.
