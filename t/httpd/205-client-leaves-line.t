@@ -1,65 +1,100 @@
 # The queue is served in order of arrival, over all children. A waiting client that goes
-# away leaves it; its program never starts.
+# away, however it does, leaves it: its program never starts. Where it is parked no worker
+# is needed to notice that, and no descriptor stays.
 
 use AdmissionTest;
+use AdmissionTest::Parking;
 use Time::HiRes qw(time);
+
+my $zone = '/cgi-bin/';
+my $url  = '/cgi-bin/heavy?id=gone';
+
+sub pipeline { $_[0]->ask($url, keep => 1) for 1 .. 5; return $_[0] }
+
+sub comes { my ($httpd) = @_; return $httpd->ask($url, keep => 1) }
+
+# A visitor's request: a POST request of this server itself stays (206-still-wanted.t).
+sub begins_to_send {
+    my ($httpd) = @_;
+    return $httpd->connect->send("POST $url HTTP/1.1\r\nHost: test.example\r\n"
+        . "X-Forwarded-For: 192.0.2.1\r\nContent-Length: 100000\r\n\r\n" . 'x' x 50_000);
+}
+
+sub curl { my ($httpd) = @_; return start_program(qw(curl -sk --max-time 30), $httpd->tls_url($url)) }
+
+# A client that ..., how it comes, how it leaves.
+my @leaves = (
+    [ 'closes',                         \&comes,          sub { $_[0]->leave } ],
+    [ 'resets',                         \&comes,          sub { $_[0]->abort } ],
+    [ 'half-closes',                    \&comes,          sub { $_[0]->half_close } ],
+    [ 'closes, with a pipeline unread', \&comes,          sub { pipeline($_[0])->leave } ],
+    [ 'resets, with a pipeline unread', \&comes,          sub { pipeline($_[0])->abort } ],
+    [ 'resets while it sends',          \&begins_to_send, sub { $_[0]->abort } ],
+    [ 'dies over TLS',                  \&curl,           sub { kill KILL => $_[0]; waitpid $_[0], 0 } ],
+);
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, tls => 1, workers => 40, conf =>
-        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'));
+    my $parks = $combo->{mpm} eq 'event' && Admission::Parking::can_park();
+    my $start = $parks ? \&start_parking_httpd : \&start_httpd;
+    # Whoever blocks needs a quarter of a second on an idle machine.
+    my $soon  = $parks ? 0.5 : 1;
+    my $httpd = $start->(combo => $combo, tls => 1, workers => 40, conf =>
+        location($zone, 'MaxConcurrent 1', 'AdmissionSpool request=off',
+            'AdmissionQueue ' . ($parks ? 150 : 20) . ' timeout=300s'));
+    my ($child) = $httpd->children;
+    my $files_at_rest = descriptors($child);
+    my ($waiting, $gone) = (0, 0);
+    my @stay = ask_line($httpd, 'go', 0, $zone);
+    my $stays = sub {
+        push @stay, $httpd->ask("/cgi-bin/heavy?id=go-$_[0]&ms=5");
+        $httpd->zone_becomes($zone, "$_[0] stay, in this order", Active => 1, Queued => ++$waiting);
+    };
+    my $all_wait = sub {
+        server_becomes($httpd, $parks ? '... the others are parked' : '... the others hold a worker each',
+                       AdmissionParked => $parks ? $waiting : 0, AdmissionBlocked => $parks ? 0 : $waiting);
+    };
 
-    my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
-    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
-    my $first = $httpd->ask('/cgi-bin/heavy?id=first');
-    $httpd->zone_becomes('/cgi-bin/', 'one waits', Queued => 1);
-
-    my $tls_url = $httpd->tls_url('/cgi-bin/heavy?id=gone');
-    my %leaves = (
-        'closes'      => sub { $_[0]->leave },
-        'resets'      => sub { $_[0]->abort },
-        'half-closes' => sub { $_[0]->half_close },
-        'dies, with unread pipelined requests'
-                      => sub { $_[0]->ask('/cgi-bin/heavy?id=gone')->leave },
-    );
-    my $gone = 0;
-    # How long it takes is no promise, and a busy machine may be late: one try of ten is not.
-    my $leave_line = sub {
-        my ($how, $come, $leave) = @_;
+    $stays->($_) for 1 .. 4;
+    for (@leaves) {
+        my ($how, $come, $leave) = @$_;
         my $took;
+        # How long it takes is no promise, and a busy machine may be late: one try of ten is not.
         for (1 .. 10) {
-            my $client = $come->();
-            $httpd->zone_becomes('/cgi-bin/', 'a second one waits', Queued => 2);
+            my $client = $come->($httpd);
+            $httpd->zone_becomes($zone, 'one more waits', Queued => $waiting + 1);
             my $since = time;
             $leave->($client);
-            $httpd->zone_becomes('/cgi-bin/', "a client that $how leaves the line",
-                                 Queued => 1, Gone => ++$gone, Active => 1);
+            $httpd->zone_becomes($zone, "a client that $how leaves the queue", Queued => $waiting,
+                                 Gone => ++$gone, Active => 1);
             $took = time - $since;
-            last if $took < 1;
+            last if $took < $soon;
         }
-        cmp_ok $took, '<', 1, '... within a second';
-    };
-    for my $how (sort keys %leaves) {
-        $leave_line->($how, sub { $httpd->ask('/cgi-bin/heavy?id=gone', keep => 1) }, $leaves{$how});
+        cmp_ok $took, '<', $soon, '... immediately';
+        $all_wait->();
     }
-    $leave_line->('dies over TLS', sub { start_program(qw(curl -sk --max-time 30), $tls_url) },
-                  sub { kill KILL => $_[0]; waitpid $_[0], 0 });
 
-    my @later;
-    for my $n (1 .. 8) {
-        push @later, $httpd->ask("/cgi-bin/heavy?id=$n&ms=5");
-        $httpd->zone_becomes('/cgi-bin/', "number $n waits behind it", Queued => 1 + $n, Active => 1);
+    # Every second of a hundred, at the same moment.
+    if ($parks) {
+        my @many = map { $httpd->ask('/cgi-bin/heavy?id=many') } 1 .. 100;
+        $httpd->zone_becomes($zone, 'a hundred more wait', Queued => $waiting + 100);
+        $many[$_]->abort for map { 2 * $_ } 0 .. 49;
+        push @stay, map { $many[ 2 * $_ + 1 ] } 0 .. 49;
+        $httpd->zone_becomes($zone, 'every second of them leaves', Queued => $waiting += 50, Gone => $gone += 50);
+        $all_wait->();
     }
-    is_deeply [ $httpd->record ], ['start hold'], 'no request has overtaken';
+    $stays->($_) for 5 .. 8;
+    is_deeply [ $httpd->record ], ['start go-runs'], 'no request has overtaken';
     $httpd->open_gate('go');
-    is_deeply statuses(answers($hold, $first, @later)), { 200 => 10 },
-        'clients that stayed get their response';
-    is_in_order $httpd, '/cgi-bin/', [ $httpd->record ],
-        [ map { ("start $_", "end $_") } 'hold', 'first', 1 .. 8 ],
+    is_deeply statuses(answers(@stay)), { 200 => 1 + $waiting }, 'clients that stayed get their response';
+    is_in_order $httpd, $zone, [ $httpd->record ],
+        [ map { ("start $_", "end $_") }
+          'go-runs', (map { "go-$_" } 1 .. 4), ('many') x ($parks ? 50 : 0), (map { "go-$_" } 5 .. 8) ],
         'one after the other, in order of arrival; no program ran for clients that left';
-    $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0, QueuedMax => 9,
-                         Admitted => 10, AdmittedAfterWait => 9);
-    wait_for { $gone == grep { /id=gone\b.* status=gone / } $httpd->access_log }
-        'the access log has gone';
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Admitted => 1 + $waiting,
+                         AdmittedAfterWait => $waiting, QueuedMax => $parks ? 104 : 8, Gone => $gone);
+    wait_for { $gone == grep { /^499 .* status=gone / } $httpd->access_log } 'the access log has gone';
+    wait_for { descriptors($child) <= $files_at_rest } 'no descriptor is left open'
+        or diag descriptors($child) . " are open, were $files_at_rest" if $parks;
     $httpd->stop;
-});
+}, qw(prefork+cgi worker+cgid event+cgid event+cgi event+cgid+completion));
