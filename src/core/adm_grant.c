@@ -1,38 +1,10 @@
-/* adm_grant.c - grants that are not settled, and the ticket to grant next.
- * Called by adm_zone and adm_pool, under the zone's lock.
+/* adm_grant.c - which ticket can run, and which to grant next.
+ * Called by adm_hand_over and fair_search, under the zone's lock.
  *
  * Whether a child can run a ticket is a hint (`room`): it affects the order of
  * grants, never the number of permits.
  */
 #include "adm_grant.h"
-#include "adm_link.h"
-
-/* ---- the list ------------------------------------------------------------- */
-
-static adm_list_t grants_of(adm_segment_t *segment, adm_zone_rec_t *zone)
-{
-    return (adm_list_t){ .segment = segment,
-                         .links = &segment->ticket_recs->prev_idx,
-                         .head_idx = &zone->granted_idx };
-}
-
-void adm_grant_add_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                          uint32_t ticket_idx)
-{
-    adm_list_t grants = grants_of(segment, zone);
-
-    adm_link_insert_locked(&grants, ticket_idx, 0);
-}
-
-bool adm_grant_remove_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                             uint32_t ticket_idx)
-{
-    adm_list_t grants = grants_of(segment, zone);
-
-    return adm_link_remove_locked(&grants, ticket_idx);
-}
-
-/* ---- which ticket can run ------------------------------------------------ */
 
 enum adm_room_t adm_grant_room_for(const adm_segment_t *segment,
                                    const adm_ticket_rec_t *ticket)

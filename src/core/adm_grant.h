@@ -1,22 +1,10 @@
-/* adm_grant.h - grants that are not settled, and the ticket to grant next.
- * Called by adm_zone and adm_pool, under the zone's lock.
- *
- * The list of grants contains each GRANTED ticket, and each ACTIVE ticket whose
- * start has not been settled (adm_hand_over.c).
+/* adm_grant.h - which ticket can run, and which to grant next.
+ * Called by adm_hand_over and fair_search, under the zone's lock.
  */
 #ifndef ADM_GRANT_H
 #define ADM_GRANT_H
 
 #include "adm_layout.h"
-
-/** Add a ticket that is on no list to the list of grants. */
-void adm_grant_add_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                          uint32_t ticket_idx);
-
-/** Remove a ticket from the list of grants. @return false if it is not on
- *  it. */
-bool adm_grant_remove_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                             uint32_t ticket_idx);
 
 /** @return the room of the ticket's child. ADM_ROOM_IDLE instead of FULL for a
  *  blocked ticket, which has its thread; ADM_ROOM_SILENT if there is no

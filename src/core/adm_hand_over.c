@@ -16,8 +16,8 @@
 #include "adm_hand_over.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
+#include "adm_link.h"
 #include "adm_pool.h"
-#include "adm_queue.h"
 #include "fair/fair_ring.h"
 #include "fair/fair_search.h"
 
@@ -50,12 +50,12 @@ static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
     atomic_store(&ticket->state, ADM_TICKET_GRANTED); /* T3_grant */
     ADM_FAULT(grant_stored);
-    adm_queue_unlink_locked(segment, zone, idx);
+    adm_link_remove_locked(adm_queue_of(segment, zone), idx);
     adm_count_locked(&zone->queued, -1);
     adm_count_permit_locked(zone, now);
     fair_flow_follow_locked(segment, zone, idx, FAIR_FLOW_WAITS,
                             FAIR_FLOW_HOLDS);
-    adm_grant_add_locked(segment, zone, idx);
+    adm_link_insert_locked(adm_grants_of(segment, zone), idx);
     if (atomic_load(&zone->lease_until) == 0) {
         atomic_store(&zone->lease_until, ticket->lease_until_usec);
     }
@@ -79,9 +79,9 @@ static bool pass_on_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         return false;
     }
     ADM_FAULT(pass_stored);
-    adm_grant_remove_locked(segment, zone, idx);
+    adm_link_remove_locked(adm_grants_of(segment, zone), idx);
     adm_count_locked(&zone->active, -1);
-    adm_queue_insert_locked(segment, zone, idx);
+    adm_link_insert_locked(adm_queue_of(segment, zone), idx);
     adm_count_locked(&zone->queued, 1);
     fair_flow_follow_locked(segment, zone, idx, FAIR_FLOW_HOLDS,
                             FAIR_FLOW_WAITS);
@@ -97,7 +97,7 @@ void adm_hand_over_settle_ticket_locked(adm_segment_t *segment,
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     adm_usec_t begun = atomic_load(&ticket->begun_usec);
 
-    if (!adm_grant_remove_locked(segment, zone, ticket_idx)) {
+    if (!adm_link_remove_locked(adm_grants_of(segment, zone), ticket_idx)) {
         return; /* already settled, or admitted without waiting */
     }
     ADM_FAULT(grant_settled);

@@ -1,5 +1,6 @@
 /* adm_link.c - doubly linked lists of tickets, or of their asks.
- * Called by adm_queue, adm_grant and fair_flow, under the zone's lock.
+ * Called by adm_zone, adm_hand_over, adm_pool and fair_flow, under the zone's
+ * lock.
  */
 #include "adm_link.h"
 
@@ -18,13 +19,40 @@ static uint32_t *links_at(const adm_list_t *list, uint32_t idx)
                                                   : NULL;
 }
 
-void adm_link_insert_locked(const adm_list_t *list, uint32_t idx,
-                            uint32_t prev_idx)
+static bool arrived_before(const adm_list_t *list, uint32_t idx,
+                           uint64_t arrival)
 {
-    uint32_t *links = links_at(list, idx);
-    uint32_t *prev = links_at(list, prev_idx);
-    uint32_t *link = prev ? &prev[NEXT] : list->head_idx;
-    uint32_t *next = links_at(list, *link);
+    const adm_ticket_rec_t *ticket = adm_ticket_at(list->segment, idx);
+
+    return ticket && ticket->arrival < arrival;
+}
+
+/* @return the record after which a list inserts @a idx; 0: as the first. The
+ * end is checked first, because most records are the latest. Otherwise searches
+ * from the head, because a ticket that lost its grant was among the first. */
+static uint32_t prev_of(const adm_list_t *list, uint32_t idx)
+{
+    uint64_t arrival = adm_ticket_at(list->segment, idx)->arrival;
+    uint32_t left = list->segment->sizes.tickets; /* bounds a cyclic list */
+    uint32_t prev_idx = 0, next_idx = *list->head_idx;
+
+    if (!list->tail_idx || arrived_before(list, *list->tail_idx, arrival)) {
+        return list->tail_idx ? *list->tail_idx : 0;
+    }
+    for (; left && arrived_before(list, next_idx, arrival); left--) {
+        prev_idx = next_idx;
+        next_idx = links_at(list, next_idx)[NEXT];
+    }
+    return prev_idx;
+}
+
+void adm_link_insert_locked(adm_list_t list, uint32_t idx)
+{
+    uint32_t prev_idx = prev_of(&list, idx);
+    uint32_t *links = links_at(&list, idx);
+    uint32_t *prev = links_at(&list, prev_idx);
+    uint32_t *link = prev ? &prev[NEXT] : list.head_idx;
+    uint32_t *next = links_at(&list, *link);
 
     links[PREV] = prev_idx;
     links[NEXT] = *link;
@@ -32,36 +60,22 @@ void adm_link_insert_locked(const adm_list_t *list, uint32_t idx,
     if (next) {
         next[PREV] = idx;
     }
-    else if (list->tail_idx) {
-        *list->tail_idx = idx;
+    else if (list.tail_idx) {
+        *list.tail_idx = idx;
     }
 }
 
-uint32_t adm_link_before_locked(const adm_list_t *list, uint64_t arrival)
+bool adm_link_remove_locked(adm_list_t list, uint32_t idx)
 {
-    uint32_t left = list->segment->sizes.tickets; /* bounds a cyclic list */
-    uint32_t prev_idx = 0, idx = *list->head_idx;
-
-    for (; left && links_at(list, idx)
-           && adm_ticket_at(list->segment, idx)->arrival < arrival;
-         left--) {
-        prev_idx = idx;
-        idx = links_at(list, idx)[NEXT];
-    }
-    return prev_idx;
-}
-
-bool adm_link_remove_locked(const adm_list_t *list, uint32_t idx)
-{
-    uint32_t *links = links_at(list, idx);
-    uint32_t *prev = links_at(list, links[PREV]);
-    uint32_t *next = links_at(list, links[NEXT]);
+    uint32_t *links = links_at(&list, idx);
+    uint32_t *prev = links_at(&list, links[PREV]);
+    uint32_t *next = links_at(&list, links[NEXT]);
 
     if (prev) {
         prev[NEXT] = links[NEXT];
     }
-    else if (*list->head_idx == idx) {
-        *list->head_idx = links[NEXT];
+    else if (*list.head_idx == idx) {
+        *list.head_idx = links[NEXT];
     }
     else {
         return false;
@@ -69,8 +83,8 @@ bool adm_link_remove_locked(const adm_list_t *list, uint32_t idx)
     if (next) {
         next[PREV] = links[PREV];
     }
-    else if (list->tail_idx) {
-        *list->tail_idx = links[PREV];
+    else if (list.tail_idx) {
+        *list.tail_idx = links[PREV];
     }
     links[PREV] = 0;
     links[NEXT] = 0;

@@ -1,5 +1,6 @@
 /* adm_link.h - doubly linked lists of tickets, or of their asks.
- * Called by adm_queue, adm_grant and fair_flow, under the zone's lock.
+ * Called by adm_zone, adm_hand_over, adm_pool and fair_flow, under the zone's
+ * lock.
  */
 #ifndef ADM_LINK_H
 #define ADM_LINK_H
@@ -10,19 +11,35 @@ typedef struct adm_list_t {
     const adm_segment_t *segment;
     void *links; /* of record 1: prev_idx, followed by next_idx */
     uint32_t *head_idx;
-    uint32_t *tail_idx; /* NULL: the list does not record its end */
+    uint32_t *tail_idx; /* NULL: the list has the newest record first */
 } adm_list_t;
 
-/** Insert a record that is on no list after @a prev_idx; 0: as the first. */
-void adm_link_insert_locked(const adm_list_t *list, uint32_t idx,
-                            uint32_t prev_idx);
+/** @return a zone's queue: its WAITING tickets, by arrival. */
+static inline adm_list_t adm_queue_of(const adm_segment_t *segment,
+                                      adm_zone_rec_t *zone)
+{
+    return (adm_list_t){ .segment = segment,
+                         .links = &segment->ticket_recs->prev_idx,
+                         .head_idx = &zone->head_idx,
+                         .tail_idx = &zone->tail_idx };
+}
 
-/** @return the last record of a list sorted by arrival that arrived before
- *  @a arrival; 0: none. */
-uint32_t adm_link_before_locked(const adm_list_t *list, uint64_t arrival);
+/** @return a zone's list of grants: each GRANTED ticket, and each ACTIVE ticket
+ *  whose start has not been settled (adm_hand_over.c), newest first. */
+static inline adm_list_t adm_grants_of(const adm_segment_t *segment,
+                                       adm_zone_rec_t *zone)
+{
+    return (adm_list_t){ .segment = segment,
+                         .links = &segment->ticket_recs->prev_idx,
+                         .head_idx = &zone->granted_idx };
+}
+
+/** Insert a record that is on no list: by arrival, if the list records its end;
+ *  otherwise as the first. */
+void adm_link_insert_locked(adm_list_t list, uint32_t idx);
 
 /** Remove a record from anywhere in the list. @return false if it is on no
  *  list, or the first of another list; then nothing has changed. */
-bool adm_link_remove_locked(const adm_list_t *list, uint32_t idx);
+bool adm_link_remove_locked(adm_list_t list, uint32_t idx);
 
 #endif

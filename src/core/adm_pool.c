@@ -6,10 +6,9 @@
  */
 #include "adm_fault.h"
 #include "fair/fair_flow.h"
-#include "adm_grant.h"
 #include "adm_layout.h"
+#include "adm_link.h"
 #include "adm_pool.h"
-#include "adm_queue.h"
 
 /* ---- unused tickets ------------------------------------------------------- */
 
@@ -84,6 +83,68 @@ void adm_pool_put_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     zone->free_idx = ticket_idx;
 }
 
+/* ---- sort the queue ------------------------------------------------------- */
+
+/* Runs of a bottom-up merge sort: run n is a list of 2^n tickets, or empty. */
+#define QUEUE_RUNS 32
+
+/* Merge two lists linked by next_idx and sorted by arrival. */
+static uint32_t merge_by_arrival(adm_segment_t *segment, uint32_t a, uint32_t b)
+{
+    uint32_t first = 0;
+    uint32_t *link = &first;
+
+    while (a && b) {
+        uint32_t *earliest = adm_ticket_at(segment, a)->arrival
+                                     <= adm_ticket_at(segment, b)->arrival
+                                 ? &a
+                                 : &b;
+
+        *link = *earliest;
+        link = &adm_ticket_at(segment, *earliest)->next_idx;
+        *earliest = *link;
+    }
+    *link = a ? a : b;
+    return first;
+}
+
+/* Step 1: add a WAITING ticket to @a runs. Writes only the tickets'
+ * next_idx. */
+static void sort_in(adm_segment_t *segment, uint32_t runs[QUEUE_RUNS],
+                    uint32_t ticket_idx)
+{
+    uint32_t sorted = ticket_idx;
+    unsigned n;
+
+    adm_ticket_at(segment, ticket_idx)->next_idx = 0;
+    for (n = 0; n < QUEUE_RUNS - 1 && runs[n]; n++) {
+        sorted = merge_by_arrival(segment, runs[n], sorted);
+        runs[n] = 0;
+    }
+    runs[n] = sorted;
+}
+
+/* Step 2: merge @a runs into the zone's queue. */
+static void link_queue_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                              const uint32_t runs[QUEUE_RUNS])
+{
+    uint32_t idx = 0, prev_idx = 0;
+    unsigned n;
+
+    for (n = 0; n < QUEUE_RUNS; n++) {
+        idx = merge_by_arrival(segment, runs[n], idx);
+    }
+    zone->head_idx = idx;
+    while (idx) {
+        adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+        ticket->prev_idx = prev_idx;
+        prev_idx = idx;
+        idx = ticket->next_idx;
+    }
+    zone->tail_idx = prev_idx;
+}
+
 /* ---- rebuild -------------------------------------------------------------- */
 
 typedef struct recount_t {
@@ -91,7 +152,7 @@ typedef struct recount_t {
     bool has_left;
     uint64_t last_arrival;
     adm_usec_t busy_since;
-    uint32_t runs[ADM_QUEUE_RUNS];
+    uint32_t runs[QUEUE_RUNS];
 } recount_t;
 
 /* Put a GRANTED ticket back on the list of grants; also an ACTIVE one whose
@@ -105,7 +166,7 @@ static void recount_permit(adm_segment_t *segment, adm_zone_rec_t *zone,
     if (state == ADM_TICKET_GRANTED
         || (state == ADM_TICKET_ACTIVE
             && atomic_load(&ticket->begun_usec) > ticket->since_usec)) {
-        adm_grant_add_locked(segment, zone, idx);
+        adm_link_insert_locked(adm_grants_of(segment, zone), idx);
     }
     else {
         ticket->prev_idx = 0;
@@ -135,7 +196,7 @@ static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
 
     if (state == ADM_TICKET_WAITING) {
         counts->queued++;
-        adm_queue_sort_in(segment, counts->runs, idx);
+        sort_in(segment, counts->runs, idx);
     }
     else if (state == ADM_TICKET_GRANTED || state == ADM_TICKET_ACTIVE
              || state == ADM_TICKET_ORPHANED) {
@@ -188,7 +249,7 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     }
     ADM_FAULT(rebuild_counted);
     /* R2_rebuild_counted */
-    adm_queue_link_locked(segment, zone, counts.runs);
+    link_queue_locked(segment, zone, counts.runs);
     relink_flows_locked(segment, zone);
     zone->busy_since_usec = counts.busy_since;
     atomic_store(&zone->active, counts.active);

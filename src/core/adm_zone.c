@@ -11,13 +11,12 @@
 #include "adm_fault.h"
 #include "adm_figures.h"
 #include "fair/fair_flow.h"
-#include "adm_grant.h"
 #include "adm_hand_over.h"
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
+#include "adm_link.h"
 #include "adm_pool.h"
-#include "adm_queue.h"
 #include "adm_zone.h"
 
 /* ---- a lock whose owner was stopped ---------------------------------------- */
@@ -292,7 +291,7 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
                                 FAIR_FLOW_HOLDS);
     }
     else {
-        adm_queue_append_locked(segment, zone, idx);
+        adm_link_insert_locked(adm_queue_of(segment, zone), idx);
         fair_flow_follow_locked(segment, zone, idx, FAIR_FLOW_OUT,
                                 FAIR_FLOW_WAITS);
         /* Sequentially consistent: if a round made for a raised limit does not
@@ -335,7 +334,7 @@ void adm_zone_cancel_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     /* A blocked request starts when it wakes up, before it checks its client.
      * If its start is not settled yet, only @a outcome is counted. */
     if (atomic_load(&ticket->state) != ADM_TICKET_ACTIVE
-        || adm_grant_remove_locked(segment, zone, ticket_idx)) {
+        || adm_link_remove_locked(adm_grants_of(segment, zone), ticket_idx)) {
         zone->figures.outcomes[outcome]++;
     }
     adm_zone_end_ticket_locked(segment, zone, ticket_idx);
@@ -355,7 +354,7 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     switch (state) {
     case ADM_TICKET_WAITING:
         ADM_FAULT(cancel_stored);
-        adm_queue_unlink_locked(segment, zone, ticket_idx);
+        adm_link_remove_locked(adm_queue_of(segment, zone), ticket_idx);
         adm_count_locked(&zone->queued, -1);
         fair_flow_follow_locked(segment, zone, ticket_idx, FAIR_FLOW_WAITS,
                                 FAIR_FLOW_OUT);
@@ -370,7 +369,7 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
             adm_account_end_locked(segment, zone, ticket_idx);
         }
         if (state == ADM_TICKET_GRANTED) {
-            adm_grant_remove_locked(segment, zone, ticket_idx);
+            adm_link_remove_locked(adm_grants_of(segment, zone), ticket_idx);
         }
         adm_count_locked(&zone->active, -1);
         fair_flow_follow_locked(segment, zone, ticket_idx, FAIR_FLOW_HOLDS,

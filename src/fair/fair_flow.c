@@ -242,7 +242,7 @@ void fair_flow_change_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     asks.head_idx = &flow->queues[priority].head_idx;
     asks.tail_idx = &flow->queues[priority].tail_idx;
     if (from == FAIR_FLOW_WAITS) {
-        adm_link_remove_locked(&asks, ticket_idx);
+        adm_link_remove_locked(asks, ticket_idx);
         count_waiter(table, flow, ask, -1);
     }
     if (from == FAIR_FLOW_WAITS && to == FAIR_FLOW_HOLDS) {
@@ -253,11 +253,7 @@ void fair_flow_change_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
     if (to == FAIR_FLOW_WAITS) {
         count_waiter(table, flow, ask, 1);
-        adm_link_insert_locked(&asks, ticket_idx,
-                               from == FAIR_FLOW_OUT
-                                   ? *asks.tail_idx
-                                   : adm_link_before_locked(&asks,
-                                                            ask->arrival));
+        adm_link_insert_locked(asks, ticket_idx);
         ADM_FAULT(flow_linked);
     }
     if (from == FAIR_FLOW_HOLDS || to == FAIR_FLOW_HOLDS) {
