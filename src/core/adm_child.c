@@ -1,5 +1,5 @@
 /* adm_child.c - the table of children: register them, detect their death.
- * Called by adm_round, adm_reap and adm_program.
+ * Called by adm_round and adm_program.
  */
 #include <string.h>
 
@@ -226,17 +226,13 @@ static bool has_died(adm_child_rec_t *rec, uint64_t life)
     return adm_proc_is_gone(adm_life_pid(life));
 }
 
-void adm_child_mark_dead(adm_segment_t *segment, uint32_t own_idx)
+uint64_t adm_child_check(adm_segment_t *segment, uint32_t idx)
 {
-    uint32_t used = adm_children_used(segment);
-    uint32_t idx;
+    adm_child_rec_t *rec = adm_child_at(segment, idx);
+    uint64_t life = atomic_load(&rec->life);
 
-    for (idx = 1; idx <= used; idx++) {
-        adm_child_rec_t *rec = adm_child_at(segment, idx);
-        uint64_t life = atomic_load(&rec->life);
-
-        if (idx != own_idx && is_in_use(life) && has_died(rec, life)) {
-            mark_dead(segment, rec, life); /* C6_dead_by_child */
-        }
+    if (is_in_use(life) && has_died(rec, life)) {
+        mark_dead(segment, rec, life); /* C6_dead_by_child */
     }
+    return atomic_load(&rec->life);
 }

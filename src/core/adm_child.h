@@ -1,5 +1,5 @@
 /* adm_child.h - the table of children: register them, detect their death.
- * Called by adm_round, adm_reap and adm_program.
+ * Called by adm_round and adm_program.
  *
  * The module's functions are in adm/child.h. No function here blocks or locks a
  * zone.
@@ -29,7 +29,7 @@ void adm_child_note_alive(adm_child_t *child);
  *  their process is gone, because the PID has been reused. */
 void adm_child_mark_namesakes(adm_segment_t *segment, pid_t pid);
 
-/** Mark children that have died without notice, except @a own_idx. */
-void adm_child_mark_dead(adm_segment_t *segment, uint32_t own_idx);
+/** Mark a child that has died without notice. @return its life. */
+uint64_t adm_child_check(adm_segment_t *segment, uint32_t idx);
 
 #endif

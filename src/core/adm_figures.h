@@ -1,5 +1,5 @@
 /* adm_figures.h - a zone's statistics.
- * Included by adm.h. Written by adm_zone, adm_ticket and adm_reap, under the
+ * Included by adm.h. Written by adm_zone, adm_ticket and adm_round, under the
  * zone's lock; other code reads a copy.
  */
 #ifndef ADM_FIGURES_H

@@ -1,5 +1,5 @@
 /* adm_program.c - the programs that requests start, and whether they live.
- * Called by the module for each program, by adm_reap for orphans.
+ * Called by the module for each program, by adm_round for orphans.
  *
  * A process that becomes a program first writes its PID into the ticket that
  * pays for it. mod_cgi forks in the child, in the thread that has announced the

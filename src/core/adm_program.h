@@ -1,5 +1,5 @@
 /* adm_program.h - whether a ticket's program lives.
- * Called by adm_reap, adm_ticket and adm_successor_take.
+ * Called by adm_round, adm_ticket and adm_successor_take.
  *
  * The module's functions are in adm/ticket.h.
  */

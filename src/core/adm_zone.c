@@ -1,5 +1,5 @@
 /* adm_zone.c - lock a zone, and change the state of its tickets.
- * Called by adm_ticket, adm_reap, adm_round and adm_view.
+ * Called by adm_ticket, adm_round and adm_view.
  *
  * Locking repairs a zone whose last owner was killed; unlocking hands permits
  * over. Comments like T3_grant are the names of steps in t/model/tickets.pml.

@@ -1,5 +1,5 @@
 /* adm_zone.h - lock a zone, and change the state of its tickets.
- * Called by adm_ticket, adm_reap, adm_round and adm_view.
+ * Called by adm_ticket, adm_round and adm_view.
  *
  * Functions that end in _locked need the zone's lock.
  */

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "core/adm_pool.h"
-#include "core/adm_reap.h"
 #include "core/adm_zone.h"
 #include "test_support.h"
 
@@ -179,8 +178,7 @@ TEST(two_reapers_free_each_ticket_once)
 static void *reap_slowly(void *unused)
 {
     atomic_store(&shared[1], 1);
-    return (void *)(uintptr_t)adm_reap(&(adm_reap_round_t){ .segment = segment, .now = adm_now() },
-                                       child);
+    return (void *)(uintptr_t)adm_round(child, adm_now(), true);
 }
 
 TEST(a_slow_reaper_takes_nothing_from_the_records_next_owner)
