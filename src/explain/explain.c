@@ -1,4 +1,4 @@
-/* view_explain.c - ?explain=URL: what applies to a URL, and why.
+/* explain.c - ?explain=URL: what applies to a URL, and why.
  *
  * A subrequest looks up the URL, with the given host, method and client, and the login
  * of this request. Its handler is not run. Results that depend on other headers are
@@ -25,8 +25,8 @@
 #include "fair/fair_key.h"
 #include "module/url.h"
 #include "module/process.h"
-#include "view_outputs.h"
-#include "view_text.h"
+#include "view/view_outputs.h"
+#include "view/view_text.h"
 
 #define URL_MAX 4096
 
