@@ -13,6 +13,7 @@ AC_DEFUN([ADM_PARTS], [
     ADM_PARTS_DEFINES=
     adm_left_out=
     ADM_PART([auto], [MaxConcurrent auto])
+    ADM_PART([explain], [the output ?explain=URL])
     ADM_PART([fleet], [limits shared by several servers, and Redis])
     ADM_PART([recycle], [AdmissionRecycle])
     ADM_PART([spool], [AdmissionSpool])

@@ -13,6 +13,11 @@
 #else
 #define PARTS_AUTO(part) part(auto, AUTO)
 #endif
+#ifdef ADMISSION_WITHOUT_EXPLAIN
+#define PARTS_EXPLAIN(part)
+#else
+#define PARTS_EXPLAIN(part) part(explain, EXPLAIN)
+#endif
 #ifdef ADMISSION_WITHOUT_FLEET
 #define PARTS_FLEET(part)
 #else
@@ -34,6 +39,7 @@
     PARTS_AUTO(part) PARTS_FLEET(part) PARTS_RECYCLE(part) PARTS_SPOOL(part)
 
 /* `fair` cannot be left out: the core calls its order of the queue. */
-#define ADMISSION_PARTS(part) part(fair, FAIR) ADM_PARTS_WITH_RECORDS(part)
+#define ADMISSION_PARTS(part) \
+    part(fair, FAIR) PARTS_EXPLAIN(part) ADM_PARTS_WITH_RECORDS(part)
 
 #endif

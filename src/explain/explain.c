@@ -7,7 +7,7 @@
 #include <arpa/inet.h>
 
 #include <httpd.h>
-#include <apr_fnmatch.h>
+#include <ap_provider.h>
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <apr_uri.h>
@@ -18,7 +18,9 @@
 #include <http_request.h>
 #include <http_vhost.h>
 
+#include "explain.h"
 #include "module/page_handler.h"
+#include "module/part.h"
 #include "module/zones.h"
 #include "module/countable.h"
 #include "nested/nested_redirect.h"
@@ -26,9 +28,13 @@
 #include "module/url.h"
 #include "module/process.h"
 #include "view/view_outputs.h"
+#include "view/view_query.h"
 #include "view/view_text.h"
 
 #define URL_MAX 4096
+
+#define ONCE \
+    "explain=, method=, host= and client= are given once, and encoded as in a URL."
 
 /* One line of the text, one member of the JSON. */
 typedef struct fact_t {
@@ -36,18 +42,6 @@ typedef struct fact_t {
     const char *key;
     const char *value;
 } fact_t;
-
-typedef struct explain_t {
-    request_rec *r; /* of ?explain */
-    apr_pool_t *p;
-    const char *path; /* of the URL, with its query */
-    const char *method;
-    const char *host; /* NULL: not given */
-    server_rec *server;
-    apr_sockaddr_t *client; /* NULL: the client of the request */
-    apr_array_header_t *facts;
-    apr_array_header_t *notes; /* of const char *: notes on surprising facts */
-} explain_t;
 
 /* Paths are decoded, so they can contain control sequences for a terminal. */
 static const char *without_control_characters(apr_pool_t *p, const char *text)
@@ -78,8 +72,7 @@ add_fact(explain_t *e, const char *label, const char *key, const char *format,
     va_end(values);
 }
 
-__attribute__((format(printf, 2, 3))) static void
-add_note(explain_t *e, const char *format, ...)
+void admission_explain_note(explain_t *e, const char *format, ...)
 {
     va_list values;
 
@@ -188,14 +181,27 @@ static const char *read_host(explain_t *e, const char *host)
     return "No server of this httpd has this host as its ServerName or ServerAlias.";
 }
 
-static const char *read_query(explain_t *e,
-                              const admission_explain_query_t *query)
+/* @return an error message; NULL if the query is valid. */
+static const char *read_query(explain_t *e, bool *as_json)
 {
-    const char *wrong = read_url(e, query->url);
+    const char *url = NULL, *method = NULL, *host = NULL, *client = NULL;
+    const char *output;
+    const admission_parameter_t parameters[] = { { "explain", &url, ONCE },
+                                                 { "method", &method, ONCE },
+                                                 { "host", &host, ONCE },
+                                                 { "client", &client, ONCE },
+                                                 { NULL, NULL, NULL } };
+    const char *wrong = admission_query_read(e->p, e->r->args, parameters,
+                                             &output);
 
-    wrong = wrong ? wrong : read_method(e, query->method);
-    wrong = wrong ? wrong : read_client(e, query->client);
-    return wrong ? wrong : read_host(e, query->host);
+    *as_json = strcmp(output, "json") == 0;
+    if (!wrong && *output && !*as_json) {
+        wrong = "explain=URL is answered as text, or with json.";
+    }
+    wrong = wrong ? wrong : read_url(e, url);
+    wrong = wrong ? wrong : read_method(e, method);
+    wrong = wrong ? wrong : read_client(e, client);
+    return wrong ? wrong : read_host(e, host);
 }
 
 /* ---- look up -------------------------------------------------------------- */
@@ -241,113 +247,6 @@ static request_rec *look_up(explain_t *e)
     return first;
 }
 
-/* ---- sections that do not apply ------------------------------------------- */
-
-/* @return the section's limit, name, file and line. */
-static const char *name_of(explain_t *e, const admission_section_t *section)
-{
-    const char *limit =
-        section->max_concurrent.number == ADMISSION_NO_NUMBER
-            ? apr_pstrcat(e->p, "AdmissionZone ", section->zone_name, NULL)
-            : apr_pstrcat(e->p, "MaxConcurrent ",
-                          admission_limit_name(e->p, &section->max_concurrent),
-                          NULL);
-
-    return !section->name || strcmp(section->name, "*") == 0
-               ? apr_psprintf(e->p, "%s (%s)", limit, section->place)
-               : apr_psprintf(e->p, "%s of %s (%s)", limit, section->name,
-                              section->place);
-}
-
-/* @return whether httpd applies the section to @a text, a path, file name or URL. */
-static bool is_match(const core_dir_config *section, const char *text,
-                     bool is_path)
-{
-    size_t length = section->d ? strlen(section->d) : 0;
-
-    if (section->r) {
-        return ap_regexec(section->r, text, 0, NULL, 0) == 0;
-    }
-    if (!section->d) {
-        return false;
-    }
-    if (section->d_is_fnmatch) {
-        return apr_fnmatch(section->d, text, APR_FNM_PATHNAME) == APR_SUCCESS;
-    }
-    if (!is_path) {
-        return strcmp(section->d, text) == 0;
-    }
-    return strncmp(section->d, text, length) == 0
-           && (length == 0 || section->d[length - 1] == '/'
-               || text[length] == '/' || text[length] == '\0');
-}
-
-/* Add a note if the section sets a limit by itself, but another one decides. */
-static void note_inactive_section(explain_t *e, const ap_conf_vector_t *section,
-                                  const admission_section_t *winner,
-                                  const char *why)
-{
-    const admission_dir_conf_t *conf = ap_get_module_config(section,
-                                                            &admission_module);
-
-    if (conf && conf->section && conf->section != winner
-        && conf->section->own == conf) {
-        add_note(e, "%s does not apply: %s", name_of(e, conf->section), why);
-    }
-}
-
-static void note_inactive_sections(explain_t *e,
-                                   const apr_array_header_t *sections,
-                                   const char *text, bool is_path,
-                                   const admission_section_t *winner,
-                                   const char *why)
-{
-    int i;
-
-    for (i = 0; sections && text && i < sections->nelts; i++) {
-        ap_conf_vector_t *section = APR_ARRAY_IDX(sections, i,
-                                                  ap_conf_vector_t *);
-
-        if (is_match(ap_get_core_module_config(section), text, is_path)) {
-            note_inactive_section(e, section, winner, why);
-        }
-    }
-}
-
-/* Explain why other sections that match do not decide, in httpd's order of merging. */
-static void note_sections(explain_t *e, request_rec *first, request_rec *last,
-                          const admission_section_t *winner)
-{
-    const core_server_config *server = ap_get_core_module_config(
-        e->server->module_config);
-    const core_dir_config *defaults = ap_get_core_module_config(
-        e->server->lookup_defaults);
-    const char *later = winner ? apr_psprintf(e->p,
-                                              "%s is merged later and decides",
-                                              name_of(e, winner))
-                               : "a section that is merged later decides";
-    const char *url = first->parsed_uri.path;
-
-    note_inactive_section(e, e->server->lookup_defaults, winner, later);
-    note_inactive_sections(e, server->sec_dir, last->filename, true, winner,
-                           later);
-    note_inactive_sections(e, defaults->sec_file,
-                           last->filename
-                               ? apr_filepath_name_get(last->filename)
-                               : NULL,
-                           false, winner, later);
-    note_inactive_sections(e, server->sec_url, url, true, winner, later);
-    if (url && strcmp(url, last->uri) != 0) {
-        note_inactive_sections(
-            e, server->sec_url, last->uri, true, winner,
-            apr_psprintf(
-                e->p,
-                "it belongs to %s, to which httpd redirects; the requested URL "
-                "decides",
-                last->uri));
-    }
-}
-
 /* ---- facts ---------------------------------------------------------------- */
 
 static const char *usec_text(apr_pool_t *p, adm_usec_t usec)
@@ -363,7 +262,7 @@ static void add_limit(explain_t *e, const admission_section_t *section)
 {
     const admission_zone_t *zone = section->zone;
     adm_zone_stats_t stats;
-    const char *origin = name_of(e, section);
+    const char *origin = admission_explain_name(e, section);
 
     if (adm_view_zone(admission_process_child(), zone->handle, adm_now(),
                       &stats, NULL)
@@ -450,12 +349,13 @@ static void add_zone(explain_t *e, request_rec *first, request_rec *last,
     add_limit(e, conf->section);
     add_queue(e, conf);
     if (admission_conf_is_dry_run(conf)) {
-        add_note(e, "AdmissionDryRun is On: nothing is delayed or rejected.");
+        admission_explain_note(
+            e, "AdmissionDryRun is On: nothing is delayed or rejected.");
     }
     depends |= add_key_and_cost(e, first, last, conf);
     add_rejection(e, conf);
     if (depends) {
-        add_note(
+        admission_explain_note(
             e,
             "Expressions were evaluated for a request with a Host and "
             "no other headers. A real request can also have cookies, a "
@@ -497,7 +397,7 @@ static void add_verdict(explain_t *e, request_rec *first, request_rec *last)
                              : why_counted(conf, last, counts));
     if (!zone) {
         add_fact(e, "zone", "zone", "none: %s",
-                 conf->section ? name_of(e, conf->section)
+                 conf->section ? admission_explain_name(e, conf->section)
                                : "no MaxConcurrent applies to it");
     }
     else if (counts) {
@@ -505,15 +405,16 @@ static void add_verdict(explain_t *e, request_rec *first, request_rec *last)
     }
     else {
         add_fact(e, "zone", "zone", "none: it does not count");
-        add_note(e, "%s does not apply: the request does not count",
-                 name_of(e, conf->section));
+        admission_explain_note(e,
+                               "%s does not apply: the request does not count",
+                               admission_explain_name(e, conf->section));
     }
-    note_sections(e, first, last, conf->section);
+    admission_explain_sections(e, first, last, conf->section);
     if (last->finfo.filetype == APR_NOFILE && admission_countable_file(last)
         && !counts) {
-        add_note(e,
-                 "The file does not exist. If an ErrorDocument 404 serves this "
-                 "URL, the sections of the URL apply to the error document.");
+        admission_explain_note(
+            e, "The file does not exist. If an ErrorDocument 404 serves this "
+               "URL, the sections of the URL apply to the error document.");
     }
 }
 
@@ -534,9 +435,9 @@ static void describe(explain_t *e, request_rec *first)
     add_fact(e, "handler", "handler", "%s", first->handler);
     last = admission_redirect_follow(first);
     if (!last) {
-        add_note(e,
-                 "httpd redirects it internally to a URL that it refuses, or "
-                 "more than four times: the final URL is unknown.");
+        admission_explain_note(
+            e, "httpd redirects it internally to a URL that it refuses, or "
+               "more than four times: the final URL is unknown.");
         return;
     }
     if (last != first || strcmp(last->uri, first->parsed_uri.path) != 0) {
@@ -587,21 +488,29 @@ static int write_json(explain_t *e)
     return OK;
 }
 
-int admission_explain_write(request_rec *r,
-                            const admission_explain_query_t *query,
-                            bool as_json)
+static int write_explain(request_rec *r)
 {
     explain_t e = { .r = r,
                     .p = r->pool,
                     .facts = apr_array_make(r->pool, 16, sizeof(fact_t)),
                     .notes = apr_array_make(r->pool, 4, sizeof(const char *)) };
-    const char *wrong = read_query(&e, query);
-    request_rec *first;
+    bool as_json;
+    const char *wrong = read_query(&e, &as_json);
 
     if (wrong) {
         return admission_text_answer(r, HTTP_BAD_REQUEST, wrong);
     }
-    first = look_up(&e);
-    describe(&e, first);
+    describe(&e, look_up(&e));
     return as_json ? write_json(&e) : write_text(&e);
 }
+
+static void register_hooks(apr_pool_t *p)
+{
+    static const admission_output_t output = { write_explain };
+
+    ap_register_provider(p, ADMISSION_OUTPUT_GROUP, "explain", "0", &output);
+}
+
+const admission_part_t admission_part_explain = {
+    .register_hooks = register_hooks
+};

@@ -11,6 +11,7 @@
 #include "module/process.h"
 #include "view_outputs.h"
 #include "view_fields.h"
+#include "view_query.h"
 #include "view_text.h"
 
 APLOG_USE_MODULE(admission);
@@ -43,86 +44,44 @@ typedef struct query_t {
     const char *output; /* "": the page */
     const char *zone;   /* NULL: all */
     admission_json_with_t with;
-    const char *filter; /* of the overview */
-    bool is_override;   /* has a parameter of an override */
-    admission_explain_query_t explain;
+    const char *filter;   /* of the overview */
+    const char *override; /* value of a parameter of an override; NULL: none */
 } query_t;
 
-#define OF_EXPLAIN \
-    "explain=, method=, host= and client= are given once, and encoded as in a URL."
 #define OF_ZONE \
     "zone=, history= and who= name one zone, and once, encoded as in a URL."
 
-/* @return an error message; NULL if the key is valid. */
-static const char *read_key(apr_pool_t *p, const char *key, const char *value,
-                            query_t *query)
-{
-    const struct {
-        const char *key, **to, *rule;
-    } parameters[] = { { "explain", &query->explain.url, OF_EXPLAIN },
-                       { "method", &query->explain.method, OF_EXPLAIN },
-                       { "host", &query->explain.host, OF_EXPLAIN },
-                       { "client", &query->explain.client, OF_EXPLAIN },
-                       { "filter", &query->filter,
-                         "filter= is given once, and encoded as in a URL." },
-                       { "zone", &query->zone, OF_ZONE },
-                       { "history", &query->zone, OF_ZONE },
-                       { "who", &query->zone, OF_ZONE } };
-    size_t i;
-
-    query->with = strcmp(key, "history") == 0 ? ADMISSION_WITH_HISTORY
-                  : strcmp(key, "who") == 0   ? ADMISSION_WITH_REQUESTS
-                                              : query->with;
-    for (i = 0; i < sizeof(parameters) / sizeof(*parameters); i++) {
-        if (strcmp(key, parameters[i].key) == 0) {
-            char *text = apr_pstrdup(p, value);
-
-            if (*parameters[i].to || ap_unescape_urlencoded(text) != OK) {
-                return parameters[i].rule;
-            }
-            *parameters[i].to = text;
-            return NULL;
-        }
-    }
-    if (strcmp(key, "limit") == 0 || strcmp(key, "queue") == 0
-        || strcmp(key, "mode") == 0) {
-        query->is_override = true;
-        return NULL;
-    }
-    if (*query->output) {
-        return "A response has one format: json, prometheus, ready, or the page.";
-    }
-    query->output = key;
-    return NULL;
-}
-
-/* @return an error message; NULL if the value is valid. */
+/* @return an error message; NULL if the query is valid. */
 static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
 {
-    const char *wrong = NULL;
+    const char *zone = NULL, *history = NULL, *who = NULL;
+    const admission_parameter_t parameters[] = {
+        { "filter", &query->filter,
+          "filter= is given once, and encoded as in a URL." },
+        { "zone", &zone, OF_ZONE },
+        { "history", &history, OF_ZONE },
+        { "who", &who, OF_ZONE },
+        { "limit", &query->override, NULL },
+        { "queue", &query->override, NULL },
+        { "mode", &query->override, NULL },
+        { NULL, NULL, NULL }
+    };
+    const char *wrong;
 
-    *query = (query_t){ .output = "" };
-    while (*args && !wrong) {
-        const char *value = ap_getword(p, &args, '&');
-        const char *key = ap_getword(p, &value, '=');
-
-        wrong = read_key(p, key, value, query);
-    }
+    *query = (query_t){ .filter = NULL };
+    wrong = admission_query_read(p, args, parameters, &query->output);
     if (wrong) {
         return wrong;
     }
+    if ((zone != NULL) + (history != NULL) + (who != NULL) > 1) {
+        return OF_ZONE;
+    }
+    query->zone = zone ? zone : history ? history : who;
+    query->with = history ? ADMISSION_WITH_HISTORY
+                  : who   ? ADMISSION_WITH_REQUESTS
+                          : ADMISSION_WITH_NOTHING;
     if (query->with && strcmp(query->output, "json") != 0) {
         return "history= and who= belong to json: ?json&history=NAME.";
-    }
-    if (!query->explain.url
-        && (query->explain.method || query->explain.host
-            || query->explain.client)) {
-        return "method=, host= and client= belong to explain=URL.";
-    }
-    if (query->explain.url
-        && (query->zone || query->filter
-            || (*query->output && strcmp(query->output, "json") != 0))) {
-        return "explain=URL is answered as text, or with json.";
     }
     return query->filter && (*query->output || query->zone)
                ? "filter= belongs to the page of all zones."
@@ -132,10 +91,6 @@ static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
 static int write_output(request_rec *r, const query_t *query,
                         const admission_zone_t *only)
 {
-    if (query->explain.url) {
-        return admission_explain_write(r, &query->explain,
-                                       *query->output != '\0');
-    }
     if (strcmp(query->output, "json") == 0) {
         return admission_json_write(r, only, query->with);
     }
@@ -165,6 +120,7 @@ static int reject_override(request_rec *r)
 ADMISSION_NOT_INLINED static int show(request_rec *r)
 {
     const char *args = r->args ? r->args : "";
+    const admission_output_t *output;
     const admission_zone_t *only = NULL;
     const char *wrong;
     query_t query;
@@ -192,11 +148,15 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
             "This child has no part in the shared memory, so it has no statistics, "
             "and its requests run without a limit. The error log has the reason.");
     }
+    output = admission_query_output(r->pool, args);
+    if (output) {
+        return output->write(r);
+    }
     wrong = read_query(r->pool, args, &query);
     if (wrong) {
         return admission_text_answer(r, HTTP_BAD_REQUEST, wrong);
     }
-    if (query.is_override) {
+    if (query.override) {
         return reject_override(r);
     }
     if (query.zone) {

@@ -149,7 +149,7 @@ for_each_combo(sub {
         is $answer->{status}, 400, substr($query, 0, 40) . ' is refused';
         like $answer->{body}, $refused{$query}, '... with a sentence';
     }
-    is $httpd->get('/admission?method=GET')->{status}, 400, 'no URL is refused';
+    is $httpd->get('/admission?method=GET')->{status}, 404, 'no URL is no output';
     my $text = $httpd->get('/admission?explain=/search');
     like $text->{headers}{'content-type'}, qr{^text/plain}, 'without json it is text';
     like $text->{body}, qr/^zone +search$/m, '... one line per fact';

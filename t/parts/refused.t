@@ -1,10 +1,12 @@
 # A directive of a capability that this build lacks is refused, and the message says why.
+# `explain` has no directive: its output is not found.
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $left_out = $ENV{LEFT_OUT} or plan skip_all => 'LEFT_OUT names no capability';
 my %lines = (
+    explain => [],
     auto    => [ 'MaxConcurrent auto', 'MaxConcurrent auto 1 9', 'AdmissionStateFile off' ],
     fleet   => [ "AdmissionZone x fleet\nMaxConcurrent 4", 'AdmissionEngine redis://127.0.0.1/',
                  'AdmissionFleet lease=5s' ],
@@ -23,4 +25,11 @@ for my $line (@{ $lines{$left_out} }) {
     like $output, qr/\Q$directive\E: .*this build has no \Q$left_out\E/, 'and why';
 }
 
+if ($left_out eq 'explain') {
+    $httpd->configure("<Location /admission>\nSetHandler admission-status\n</Location>\n");
+    $httpd->start;
+    is $httpd->get('/admission?explain=/')->{status}, 404, '?explain is not found';
+    is $httpd->get('/admission?json')->{status}, 200, '... other outputs are';
+    $httpd->stop;
+}
 done_testing;
