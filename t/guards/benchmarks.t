@@ -1,11 +1,5 @@
 # The pages of docs/benchmarks have a place for everything that the experiments write, and
 # README shows their numbers.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::Bin/../lib";
-use Test::More;
 
 use Project;
 
@@ -44,5 +38,3 @@ for my $n (2 .. $#$head) {
     is_deeply [ map { $shown{$_}[$n] } 'requests served', 'total time', 'swapped out', 'static page, p99' ],
         \@expected, "README.md: $head->[$n]";
 }
-
-done_testing;

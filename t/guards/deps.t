@@ -1,10 +1,8 @@
 # tools/deps names what is missing, and calls sudo only where you have agreed to it.
-use strict;
-use warnings;
 
 use File::Temp ();
 use FindBin;
-use Test::More;
+use TestFile;
 
 my $deps = ($ENV{ADMISSION_SRCDIR} // "$FindBin::Bin/../..") . '/tools/deps';
 my $stubs = File::Temp->newdir;
@@ -49,5 +47,3 @@ SKIP: {
 is +(ran("$deps fleet </dev/null"))[0], 0, 'where nothing is missing it is silent'
     if -e '/usr/include/hiredis/hiredis.h' && !system 'command -v redis-check-rdb >/dev/null';
 is +(ran($deps))[0], 2, 'without a level it prints its usage';
-
-done_testing;

@@ -1,9 +1,5 @@
 # What an administrator can write is in the manual, in the annotated
 # configuration and in a test.
-use strict;
-use warnings;
-
-use Test::More;
 
 use Project;
 
@@ -35,5 +31,3 @@ none 'a directive has a line in conf/admission.conf',
     grep { $conf !~ /^\s*#?\s*$_\s+\S/m } @directives;
 none 'a directive appears in a test',
     grep { $tests !~ /\b$_\b/ } @directives;
-
-done_testing;

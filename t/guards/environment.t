@@ -1,11 +1,5 @@
 # Each variable of the environment that a test, benchmark or tool reads is in the table of
 # docs/dev/hacking.md, and each one there is read.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::Bin/../lib";
-use Test::More;
 
 use Project;
 
@@ -19,5 +13,3 @@ my %read = map { $_ => 1 } map { slurp($_) =~ /\$ENV\{([A-Z_]+)\}/g }
 
 none 'each variable is in the table of hacking.md', grep { !$listed{$_} && !$internal{$_} } sort keys %read;
 none '... and each one there is read', grep { !$read{$_} } sort keys %listed;
-
-done_testing;

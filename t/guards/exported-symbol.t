@@ -2,12 +2,9 @@
 # it refuses a module that calls what nobody has: the linker lets that pass, as
 # it does for httpd's own functions. Seen in the module as it is, and with the objects
 # that an older httpd gets (libadmission-older).
-use strict;
-use warnings;
 
 use File::Basename qw(basename dirname);
 use Project;
-use Test::More;
 
 my $module = $ENV{ADMISSION_MODULE} // '.libs/mod_admission.so';
 my $build  = dirname(dirname($module));
@@ -49,5 +46,3 @@ my $newer = qr/\b(?:ap_hook_child_stopping|outgoing|AP_MPMQ_CAN_WAITIO|ADMISSION
 none 'a file that uses what only newer versions have is one of these',
     grep { without_comments(slurp($_)) =~ $newer && !$older{ basename($_, '.c') . '.o' } }
     grep { $_ ne 'src/module/since.h' && is_built($_) } files(qr/\.[ch]\z/, 'src');
-
-done_testing;

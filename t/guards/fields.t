@@ -1,10 +1,7 @@
 # One table of fields feeds every output and stands in the manual.
 # t/httpd/505-fields.t asks a running server for the outputs.
-use strict;
-use warnings;
 
 use File::Basename 'dirname';
-use Test::More;
 
 use Fields;
 use Project;
@@ -49,5 +46,3 @@ for my $path (sort keys %uses) {
         map { ($_->{name} =~ /[a-z][A-Z]/ ? $_->{name} : (), metric_of($_)) }
         map { @$_ } values %fields;
 }
-
-done_testing;

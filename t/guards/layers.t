@@ -1,10 +1,7 @@
 # Folders of src include headers of lower folders only, as docs/dev/architecture.md has
 # them. The core knows nothing of httpd, which sees one header of it.
-use strict;
-use warnings;
 
 use File::Basename qw(basename dirname);
-use Test::More;
 
 use Project;
 
@@ -135,5 +132,3 @@ none 'the core includes no header of httpd', includes($httpd_header, @core);
 none 'the core uses no name of httpd', map { words_of_httpd($_) } @core;
 none 'the glue includes no private header of the core',
     includes($private_header, @glue);
-
-done_testing;

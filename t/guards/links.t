@@ -1,9 +1,6 @@
 # Links of the documents lead to a file, and to a heading of it.
-use strict;
-use warnings;
 
 use File::Basename 'dirname';
-use Test::More;
 
 use Project;
 
@@ -63,5 +60,3 @@ my @links = map { my $page = $_;
                   map { [ $page, $_ ] } prose(slurp($page)) =~ s/`[^`\n]*`//gr =~ /\]\(([^)\s]+)\)/g } @pages;
 ok @links, 'there are links';
 none 'a link leads somewhere', map { wrong(@$_) } @links;
-
-done_testing;

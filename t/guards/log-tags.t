@@ -1,8 +1,4 @@
 # A tag in the error log leads to one line of code and one of the manual.
-use strict;
-use warnings;
-
-use Test::More;
 
 use Project;
 
@@ -37,5 +33,3 @@ none 'an explained tag is in the code, or marked as retired',
 
 my @order = $manual =~ /^### ADM(\d+)/mg;
 is_deeply \@order, [ sort @order ], 'they stand by number';
-
-done_testing;

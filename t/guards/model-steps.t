@@ -1,8 +1,4 @@
 # Each step of the model is named in the code and explained in docs/dev/model.md.
-use strict;
-use warnings;
-
-use Test::More;
 
 use Project;
 
@@ -19,5 +15,3 @@ none 'a step that the code names is in the model',
     grep { !$modelled{$_} } sort keys %coded;
 none 'a step is explained in docs/dev/model.md',
     grep { !$explained{$_} } sort keys %modelled;
-
-done_testing;

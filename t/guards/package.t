@@ -1,8 +1,4 @@
 # What the packages say of the module is what the module says of itself.
-use strict;
-use warnings;
-
-use Test::More;
 
 use Project;
 
@@ -20,5 +16,3 @@ my ($requires) = slurp('packaging/mod_admission.spec') =~ /^((?:BuildRequires:.*
 none 'what a build needs, the spec requires, but for what every system has',
     grep { !/^(?:glibc-devel|findutils|diffutils|tar)$/ && $requires !~ /^BuildRequires:\s*\Q$_\E$/m }
     @needed;
-
-done_testing;

@@ -1,13 +1,11 @@
 # The runner of `make check` fails where a test fails, and with STRICT=1 where one is
 # skipped that .ci/allowed-skips does not list, also inside a subtest.
-use strict;
-use warnings;
 
 use File::Copy 'copy';
 use File::Path 'make_path';
 use File::Temp ();
 use FindBin;
-use Test::More;
+use TestFile;
 
 my $tree = File::Temp->newdir;
 my %text = (
@@ -54,5 +52,3 @@ is $status, 0, 'STRICT=1 permits what is listed' or diag $output;
 is $status, 1, '... and nothing else';
 is_deeply [ $output =~ /^STRICT forbids to skip: (.*)/mg ],
     [ 't/httpd/4-subtest.t: no sun', 't/httpd/5-case.t: no star' ], '... by name';
-
-done_testing;

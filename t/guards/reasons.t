@@ -1,8 +1,4 @@
 # Each reason of an automatic limit has its word, its sentence, and its row in the manual.
-use strict;
-use warnings;
-
-use Test::More;
 
 use AdmissionTest::Outputs;
 use Project;
@@ -19,5 +15,3 @@ none 'a reason has a sentence, except that of no decision', grep { !$sentence{$_
 is_deeply [ map { $row{$_} } 0 .. $#reasons ], [ map { $word{$_} } @reasons ], 'the manual has their numbers';
 is_deeply [ AdmissionTest::Outputs::words('LimitReason') ], [ map { $word{$_} } @reasons ],
     'the tests of the outputs know their words';
-
-done_testing;

@@ -15,13 +15,13 @@ use Cwd ();
 use Exporter;
 use File::Basename 'dirname';
 use Test::More;
-use Test2::API ();
 use Time::HiRes ();
 
 use Admission;
 use Admission::Config;
 use Admission::Redis;
 use AdmissionTest::Httpd;
+use TestFile;
 
 our @ISA    = ('Exporter');
 our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo in_two_seconds is_in_order location
@@ -30,15 +30,9 @@ our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo i
 $Admission::HTTPD = 'AdmissionTest::Httpd';
 
 sub import {
-    strict->import;
-    warnings->import;
-    Test::More->export_to_level(1);
+    TestFile->import(2);
     __PACKAGE__->export_to_level(1);
 }
-
-# Not where the file died, was skipped, or said it; nor in a process that it forked.
-my $test = $$;
-END { done_testing() if $$ == $test && $? == 0 && !Test2::API::test2_stack()->top->plan }
 
 # Runs the same story on each combination, as a subtest each.
 sub for_each_combo {

@@ -1,15 +1,20 @@
-# Project.pm - the files of this project, for the guards.
+# Project.pm - the files of this project, for the guards. A file that uses it has
+# strict, warnings and Test::More as well.
 package Project;
 
-use strict;
-use warnings;
-
-use Exporter 'import';
+use Exporter;
 use File::Basename 'dirname';
 use File::Find 'find';
-use Test::More;
 
+use TestFile;
+
+our @ISA    = ('Exporter');
 our @EXPORT = qw(files slurp lines without_comments functions none);
+
+sub import {
+    TestFile->import(2);
+    __PACKAGE__->export_to_level(1);
+}
 
 my $root = $ENV{ADMISSION_SRCDIR} || dirname(__FILE__) . '/../..';
 
