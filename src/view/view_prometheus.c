@@ -21,7 +21,6 @@ typedef struct row_t {
     adm_durations_t wait, service;
     bool is_busy;
     const char *label;
-    apr_size_t label_length;
 } row_t;
 
 /* Figures of all zones, needed because each metric lists all zones. Mapped
@@ -33,33 +32,28 @@ typedef struct table_t {
     apr_size_t bytes;
 } table_t;
 
-/* Put a label; backslash, quote and newline are escaped. @return its end. */
-static char *put_label(char *end, const char *text)
+/* Put a label; backslash, quote and newline are escaped. @return the byte after
+ * its end. */
+static char *put_label(char *end, const char *utf8)
 {
-    bool is_right = admission_text_is_utf8(text);
-
-    memcpy(end, LABEL_BEGIN, sizeof(LABEL_BEGIN) - 1);
-    end += sizeof(LABEL_BEGIN) - 1;
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c == '\\' || c == '"' || c == '\n') {
+    end = apr_cpystrn(end, LABEL_BEGIN, sizeof(LABEL_BEGIN));
+    for (; *utf8; utf8++) {
+        if (*utf8 == '\\' || *utf8 == '"' || *utf8 == '\n') {
             *end++ = '\\';
-            c = c == '\n' ? 'n' : c;
         }
-        if (c >= 0x80 && !is_right) {
-            end = admission_text_put_latin1(end, c);
-        }
-        else {
-            *end++ = (char)c;
+        *end++ = *utf8;
+        if (*utf8 == '\n') {
+            end[-1] = 'n';
         }
     }
     *end++ = '"';
+    *end++ = '\0';
     return end;
 }
 
 /* Sample all zones. @return false if there is not enough memory. */
-static bool make_table(const admission_zone_t *first, table_t *table)
+static bool make_table(apr_pool_t *p, const admission_zone_t *first,
+                       table_t *table)
 {
     const admission_zone_t *zone;
     char *end;
@@ -69,7 +63,7 @@ static bool make_table(const admission_zone_t *first, table_t *table)
     for (zone = first; zone; zone = zone->next) {
         table->count++;
         /* A byte becomes two in UTF-8 and two when it is escaped, never both. */
-        table->bytes += sizeof(row_t) + sizeof(LABEL_BEGIN)
+        table->bytes += sizeof(row_t) + sizeof(LABEL_BEGIN "\"")
                         + 2 * strlen(zone->name);
     }
     table->rows = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE,
@@ -87,8 +81,7 @@ static bool make_table(const admission_zone_t *first, table_t *table)
         row->service = view.stats.figures.service;
         row->is_busy = view.is_busy;
         row->label = end;
-        end = put_label(end, zone->name);
-        row->label_length = (apr_size_t)(end - row->label);
+        end = put_label(end, admission_text_utf8(p, zone->name));
     }
     return true;
 }
@@ -99,25 +92,23 @@ typedef struct out_t {
     apr_bucket_brigade *bb;
 } out_t;
 
-static void put_bytes(out_t *out, const char *text, apr_size_t length)
-{
-    ap_fwrite(out->r->output_filters, out->bb, text, length);
-}
+/* Write strings. */
+#define PUT(out, ...) \
+    ap_fputstrs((out)->r->output_filters, (out)->bb, __VA_ARGS__, NULL)
 
-static void put(out_t *out, const char *text)
-{
-    put_bytes(out, text, strlen(text));
-}
+/* Room for any number. */
+typedef char digits_t[32];
 
-/* Put a number with that many digits (0 to 9) behind the point: 1500 with 3
- * digits is 1.500. Much faster than a format, and there are 100 per zone. */
-static void put_number(out_t *out, apr_int64_t number, int digits)
+/* @return a number with that many digits (0 to 9) behind the point, in @a room:
+ * 1500 with 3 digits is 1.500. Much faster than a format, and there are 100 per
+ * zone. */
+static const char *number(digits_t room, apr_int64_t value, int digits)
 {
-    apr_uint64_t rest = number < 0 ? -(apr_uint64_t)number
-                                   : (apr_uint64_t)number;
-    char text[32], *const end = text + sizeof(text), *begin = end;
+    apr_uint64_t rest = value < 0 ? -(apr_uint64_t)value : (apr_uint64_t)value;
+    char *begin = room + sizeof(digits_t) - 1;
     int written = 0;
 
+    *begin = '\0';
     while (rest > 0 || written <= digits) {
         if (digits > 0 && written == digits) {
             *--begin = '.';
@@ -126,10 +117,10 @@ static void put_number(out_t *out, apr_int64_t number, int digits)
         rest /= 10;
         written++;
     }
-    if (number < 0) {
+    if (value < 0) {
         *--begin = '-';
     }
-    put_bytes(out, begin, (apr_size_t)(end - begin));
+    return begin;
 }
 
 /* @return the metric of a field: "OldestWaitMs" is
@@ -154,26 +145,7 @@ static const char *metric_name(apr_pool_t *p, const admission_field_t *field)
 static void write_head(out_t *out, const char *name, const char *type,
                        const char *help)
 {
-    put(out, "# HELP ");
-    put(out, name);
-    put(out, " ");
-    put(out, help);
-    put(out, "\n# TYPE ");
-    put(out, name);
-    put(out, " ");
-    put(out, type);
-    put(out, "\n");
-}
-
-static void write_value(out_t *out, const admission_fact_t *fact)
-{
-    const admission_unit_t *unit = admission_fields_unit(fact->field->kind);
-    int digits = unit->per > 1000 ? 6 : unit->per > 1 ? 3 : 0;
-    int scale = digits == 6 ? 1000000 : digits == 3 ? 1000 : 1;
-
-    put(out, " ");
-    put_number(out, fact->value * unit->times * scale / unit->per, digits);
-    put(out, "\n");
+    PUT(out, "# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n");
 }
 
 static void write_field_head(out_t *out, const admission_field_t *field,
@@ -184,28 +156,34 @@ static void write_field_head(out_t *out, const admission_field_t *field,
                field->help);
 }
 
+/* @return the value of a fact in its base unit. */
+static const char *value_of(digits_t room, const admission_fact_t *fact)
+{
+    const admission_unit_t *unit = admission_fields_unit(fact->field->kind);
+    int digits = unit->per > 1000 ? 6 : unit->per > 1 ? 3 : 0;
+    int scale = digits == 6 ? 1000000 : digits == 3 ? 1000 : 1;
+
+    return number(room, fact->value * unit->times * scale / unit->per, digits);
+}
+
 /* Write fact number @a n of all zones. */
 static void write_zone_facts(out_t *out, const char *name, const table_t *table,
                              int n)
 {
+    const char *reason = table->rows->facts.fact[n].field->reason;
+    const char *labels_end = reason ? apr_pstrcat(out->r->pool, ",reason=\"",
+                                                  reason, "\"} ", NULL)
+                                    : "} ";
+    digits_t room;
     int i;
 
     for (i = 0; i < table->count && !out->r->connection->aborted; i++) {
         const row_t *row = &table->rows[i];
         const admission_fact_t *fact = &row->facts.fact[n];
 
-        if (row->is_busy || !fact->group) {
-            continue;
+        if (!row->is_busy && fact->group) {
+            PUT(out, name, row->label, labels_end, value_of(room, fact), "\n");
         }
-        put(out, name);
-        put_bytes(out, row->label, row->label_length);
-        if (fact->field->reason) {
-            put(out, ",reason=\"");
-            put(out, fact->field->reason);
-            put(out, "\"");
-        }
-        put(out, "}");
-        write_value(out, fact);
     }
 }
 
@@ -229,53 +207,34 @@ static void write_zones(out_t *out, const table_t *table)
 
 static void write_server(out_t *out, const admission_facts_t *facts)
 {
+    digits_t room;
     int i;
 
     for (i = 0; i < facts->count; i++) {
         const char *name = metric_name(out->r->pool, facts->fact[i].field);
 
         write_field_head(out, facts->fact[i].field, name);
-        put(out, name);
-        write_value(out, &facts->fact[i]);
+        PUT(out, name, " ", value_of(room, &facts->fact[i]), "\n");
     }
 }
 
-/* Write the name of a series, and the zone's label; end_part() writes the rest. */
-static void begin_part(out_t *out, const char *name, const char *part,
-                       const row_t *row)
-{
-    put(out, name);
-    put(out, part);
-    put_bytes(out, row->label, row->label_length);
-}
-
-static void end_part(out_t *out, const char *labels_end, apr_uint64_t value,
-                     int digits)
-{
-    put(out, labels_end);
-    put_number(out, (apr_int64_t)value, digits);
-    put(out, "\n");
-}
-
-static void write_histogram(out_t *out, const char *name, const row_t *row,
+static void write_histogram(out_t *out, const char *name, const char *label,
                             const adm_durations_t *durations)
 {
-    apr_uint64_t below = 0;
+    apr_int64_t below = 0, all = (apr_int64_t)durations->count;
+    digits_t le, room;
     int i;
 
     for (i = 0; i < ADM_HISTOGRAM_BUCKETS - 1; i++) {
-        below += durations->bucket[i];
-        begin_part(out, name, "_bucket", row);
-        put(out, ",le=\"");
-        put_number(out, 1 << i, 3);
-        end_part(out, "\"} ", below, 0);
+        below += (apr_int64_t)durations->bucket[i];
+        PUT(out, name, "_bucket", label, ",le=\"", number(le, 1 << i, 3),
+            "\"} ", number(room, below, 0), "\n");
     }
-    begin_part(out, name, "_bucket", row);
-    end_part(out, ",le=\"+Inf\"} ", durations->count, 0);
-    begin_part(out, name, "_sum", row);
-    end_part(out, "} ", durations->sum_usec, 6);
-    begin_part(out, name, "_count", row);
-    end_part(out, "} ", durations->count, 0);
+    PUT(out, name, "_bucket", label, ",le=\"+Inf\"} ", number(room, all, 0),
+        "\n");
+    PUT(out, name, "_sum", label, "} ",
+        number(room, (apr_int64_t)durations->sum_usec, 6), "\n");
+    PUT(out, name, "_count", label, "} ", number(room, all, 0), "\n");
 }
 
 /* Write the histograms that have counted something: twenty series per zone. */
@@ -290,7 +249,7 @@ static void write_histograms(out_t *out, const char *name, const char *help,
         const adm_durations_t *durations = is_wait ? &row->wait : &row->service;
 
         if (durations->count > 0) {
-            write_histogram(out, name, row, durations);
+            write_histogram(out, name, row->label, durations);
         }
     }
 }
@@ -303,7 +262,7 @@ int admission_prometheus_write(request_rec *r, const admission_zone_t *only)
     table_t table;
 
     admission_fields_of_server(&server, &facts);
-    if (!make_table(admission_fields_zones(r->pool, only), &table)) {
+    if (!make_table(r->pool, admission_fields_zones(r->pool, only), &table)) {
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     ap_set_content_type(r, "text/plain; version=0.0.4; charset=utf-8");

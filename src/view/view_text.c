@@ -1,4 +1,5 @@
 /* view_text.c - texts of the administrator and of clients, as UTF-8. */
+#include <stdbool.h>
 #include <string.h>
 
 #include <apr_strings.h>
@@ -32,7 +33,7 @@ static int utf8_length(const unsigned char *text)
     return length;
 }
 
-bool admission_text_is_utf8(const char *text)
+static bool is_utf8(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
     int length = 1;
@@ -44,26 +45,22 @@ bool admission_text_is_utf8(const char *text)
     return length != 0;
 }
 
-char *admission_text_put_latin1(char *end, unsigned char c)
-{
-    if (c >= 0x80) {
-        *end++ = (char)(0xc0 | c >> 6);
-        c = 0x80 | (c & 0x3f);
-    }
-    *end++ = (char)c;
-    return end;
-}
-
 const char *admission_text_utf8(apr_pool_t *p, const char *text)
 {
     char *utf8, *end;
 
-    if (admission_text_is_utf8(text)) {
+    if (is_utf8(text)) {
         return text;
     }
     utf8 = end = apr_palloc(p, 2 * strlen(text) + 1);
     for (; *text; text++) {
-        end = admission_text_put_latin1(end, (unsigned char)*text);
+        unsigned char c = (unsigned char)*text;
+
+        if (c >= 0x80) {
+            *end++ = (char)(0xc0 | c >> 6);
+            c = 0x80 | (c & 0x3f);
+        }
+        *end++ = (char)c;
     }
     *end = '\0';
     return utf8;
@@ -79,8 +76,7 @@ const char *admission_text_utf8_cut(apr_pool_t *p, const char *text,
         if ((unsigned char)text[length - back] >= 0xc0) {
             const char *whole = apr_pstrmemdup(p, text, length - back);
 
-            return admission_text_is_utf8(whole)
-                           && !admission_text_is_utf8(text)
+            return is_utf8(whole) && !is_utf8(text)
                        ? whole
                        : admission_text_utf8(p, text);
         }

@@ -2,8 +2,6 @@
 #ifndef VIEW_TEXT_H
 #define VIEW_TEXT_H
 
-#include <stdbool.h>
-
 #include <httpd.h>
 
 /** @return a configured text as UTF-8: @a text itself if it is UTF-8, otherwise
@@ -14,12 +12,6 @@ const char *admission_text_utf8(apr_pool_t *p, const char *text);
  *  a partial character at its end is left out. */
 const char *admission_text_utf8_cut(apr_pool_t *p, const char *text,
                                     apr_size_t room);
-
-/** @return whether the text is UTF-8. */
-bool admission_text_is_utf8(const char *text);
-
-/** Write a character of ISO-8859-1 as UTF-8. @return where it ends. */
-char *admission_text_put_latin1(char *end, unsigned char c);
 
 /** Set the headers of every response of the module's own pages. */
 void admission_text_set_headers(request_rec *r);
