@@ -17,6 +17,72 @@
 
 APLOG_USE_MODULE(admission);
 
+/* ---- directives ---------------------------------------------------------- */
+
+static void warn_of_target(apr_pool_t *p, server_rec *s,
+                           const ap_directive_t *directive)
+{
+    admission_queue_t queue = { .timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT };
+    const char *args = directive->args;
+
+    ap_getword_conf(p, &args);
+    while (*args) {
+        admission_parse_queue_option(ap_getword_conf(p, &args), &queue);
+    }
+    if (queue.target > queue.timeout) {
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0121)
+            "AdmissionQueue in %s:%d: the target of %" APR_TIME_T_FMT
+            " ms is longer than the timeout of %" APR_TIME_T_FMT
+            " ms: a request whose expected wait is between the two "
+            "is queued, and rejected at the timeout; set a lower target",
+            directive->filename, directive->line_num,
+            apr_time_as_msec(queue.target), apr_time_as_msec(queue.timeout));
+    }
+}
+
+static bool needs_zone(const ap_directive_t *directive)
+{
+    static const char *const names[] = {
+        "AdmissionQueue",    "AdmissionHandlers", "AdmissionExempt",
+        "AdmissionReject",   "AdmissionDryRun",   "AdmissionFair",
+        "AdmissionPriority", "AdmissionCost"
+    };
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (admission_conf_tree_is(directive, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Log a warning for each directive that has no effect: settings without a
+ * limit, a target longer than its timeout. */
+static void warn_of_directives(apr_pool_t *p, server_rec *s)
+{
+    bool has_zones = admission_zones() != NULL;
+    const ap_directive_t *directive;
+
+    for (directive = ap_conftree; directive;
+         directive = admission_conf_tree_next(directive)) {
+        if (!has_zones && needs_zone(directive)) {
+            ap_log_error(
+                APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0006)
+                "%s in %s:%d has no effect: no MaxConcurrent sets a limit; add "
+                "one, or remove the directive",
+                directive->directive, directive->filename, directive->line_num);
+            return;
+        }
+        if (admission_conf_tree_is(directive, "AdmissionQueue")) {
+            warn_of_target(p, s, directive);
+        }
+    }
+}
+
+/* ---- limits and the MPM ---------------------------------------------------- */
+
 /* Warn of a limit or queue that exceeds the workers, although each number is
  * valid. Only informational for an automatic limit that can stay within them.
  */
@@ -85,7 +151,7 @@ static void warn_of_unsuitable_mpm(apr_pool_t *p, server_rec *s)
 
 void admission_advice_start(apr_pool_t *p, server_rec *s)
 {
-    admission_conf_tree_warn(p, s);
+    warn_of_directives(p, s);
     admission_room_warn(s);
     warn_of_unsuitable_mpm(p, s);
     admission_countable_warn(p, s);

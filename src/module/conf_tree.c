@@ -4,15 +4,8 @@
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_core.h>
-#include <http_log.h>
 
-#include "parse.h"
 #include "conf_tree.h"
-#include "zones.h"
-
-APLOG_USE_MODULE(admission);
-
-/* ---- the tree of directives ---------------------------------------------- */
 
 double admission_conf_tree_number(const char *name, double otherwise)
 {
@@ -49,6 +42,47 @@ const char *admission_conf_tree_argument(apr_pool_t *p,
     const char *args = directive->args ? directive->args : "";
 
     return ap_getword_conf(p, &args);
+}
+
+/* <LocationMatch x> is equivalent to <Location ~ x>. */
+static bool is_match(const ap_directive_t *section)
+{
+    apr_size_t length = strlen(section->directive);
+
+    return length > 5
+           && strcasecmp(section->directive + length - 5, "Match") == 0;
+}
+
+const char *admission_conf_tree_section(apr_pool_t *p,
+                                        const ap_directive_t *section)
+{
+    char *copy = apr_pstrdup(p, section->args ? section->args : "");
+    char *bracket = strrchr(copy, '>');
+    apr_size_t kind = strlen(section->directive + 1);
+    const char *args = copy, *arg, *tilde = "";
+
+    if (bracket && bracket[1] == '\0') {
+        *bracket = '\0';
+    }
+    arg = ap_getword_conf(p, &args);
+    if (is_match(section)) {
+        kind -= 5;
+        tilde = "~";
+    }
+    else if (strcmp(arg, "~") == 0) {
+        arg = ap_getword_conf(p, &args);
+        tilde = "~";
+    }
+    if (kind == 8 && strncasecmp(section->directive, "<Location", 9) == 0) {
+        return apr_pstrcat(p, tilde, arg, NULL);
+    }
+    if (admission_conf_tree_is(section, "<If")
+        || admission_conf_tree_is(section, "<ElseIf")
+        || admission_conf_tree_is(section, "<Else")) {
+        return NULL;
+    }
+    return apr_psprintf(p, "%.*s:%s%s", (int)kind, section->directive + 1,
+                        tilde, arg);
 }
 
 static bool has_word(apr_pool_t *p, const ap_directive_t *directive,
@@ -136,68 +170,4 @@ void admission_conf_tree_add(apr_pool_t *pconf, const char *name, long number)
     directive->filename = "mod_admission";
     directive->parent = last->parent;
     last->next = directive;
-}
-
-/* ---- queues -------------------------------------------------------------- */
-
-static void warn_of_target(apr_pool_t *p, server_rec *s,
-                           const ap_directive_t *directive)
-{
-    admission_queue_t queue = { .timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT };
-    const char *args = directive->args;
-
-    ap_getword_conf(p, &args);
-    while (*args) {
-        admission_parse_queue_option(ap_getword_conf(p, &args), &queue);
-    }
-    if (queue.target > queue.timeout) {
-        ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0121)
-            "AdmissionQueue in %s:%d: the target of %" APR_TIME_T_FMT
-            " ms is longer than the timeout of %" APR_TIME_T_FMT
-            " ms: a request whose expected wait is between the two "
-            "is queued, and rejected at the timeout; set a lower target",
-            directive->filename, directive->line_num,
-            apr_time_as_msec(queue.target), apr_time_as_msec(queue.timeout));
-    }
-}
-
-/* ---- directives without a zone ------------------------------------------- */
-
-static bool needs_zone(const ap_directive_t *directive)
-{
-    static const char *const names[] = {
-        "AdmissionQueue",    "AdmissionHandlers", "AdmissionExempt",
-        "AdmissionReject",   "AdmissionDryRun",   "AdmissionFair",
-        "AdmissionPriority", "AdmissionCost"
-    };
-    apr_size_t i;
-
-    for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (admission_conf_tree_is(directive, names[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void admission_conf_tree_warn(apr_pool_t *p, server_rec *s)
-{
-    bool has_zones = admission_zones() != NULL;
-    const ap_directive_t *directive;
-
-    for (directive = ap_conftree; directive;
-         directive = admission_conf_tree_next(directive)) {
-        if (!has_zones && needs_zone(directive)) {
-            ap_log_error(
-                APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0006)
-                "%s in %s:%d has no effect: no MaxConcurrent sets a limit; add "
-                "one, or remove the directive",
-                directive->directive, directive->filename, directive->line_num);
-            return;
-        }
-        if (admission_conf_tree_is(directive, "AdmissionQueue")) {
-            warn_of_target(p, s, directive);
-        }
-    }
 }

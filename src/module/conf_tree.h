@@ -17,6 +17,12 @@ bool admission_conf_tree_is(const ap_directive_t *directive, const char *name);
 const char *admission_conf_tree_argument(apr_pool_t *p,
                                          const ap_directive_t *directive);
 
+/** @return the name of a section: "/cgi-bin/" for <Location "/cgi-bin/">, "~x"
+ *  for <Location ~ x>, with the section's type as a prefix unless it is a
+ *  <Location>. NULL for <If> and the like, which have no name. */
+const char *admission_conf_tree_section(apr_pool_t *p,
+                                        const ap_directive_t *section);
+
 /** @return whether the configuration has a directive of this name anywhere,
  *  with @a word among its arguments unless NULL. */
 bool admission_conf_tree_anywhere(apr_pool_t *p, const char *name,
@@ -40,9 +46,4 @@ admission_conf_tree_zones_t admission_conf_tree_zones(void);
  *  sections. Call before the configuration is processed. */
 void admission_conf_tree_add(apr_pool_t *pconf, const char *directive,
                              long number);
-
-/** Log a warning for each of the module's directives that has no effect:
- *  settings without a limit, a target longer than its timeout. */
-void admission_conf_tree_warn(apr_pool_t *p, server_rec *s);
-
 #endif

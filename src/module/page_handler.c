@@ -118,17 +118,9 @@ static bool applies_to(const ap_directive_t *section, const server_rec *server)
  * section. */
 static const char *path_of(apr_pool_t *p, const ap_directive_t *section)
 {
-    char *path, *end;
+    const char *name = section ? admission_conf_tree_section(p, section) : NULL;
 
-    if (!section || !admission_conf_tree_is(section, "<Location")) {
-        return NULL;
-    }
-    path = apr_pstrdup(p, admission_conf_tree_argument(p, section));
-    end = strchr(path, '>');
-    if (end) {
-        *end = '\0';
-    }
-    return *path == '/' && !strpbrk(path, "*?[") ? path : NULL;
+    return name && *name == '/' && !strpbrk(name, "*?[") ? name : NULL;
 }
 
 const char *admission_page_handler_path(const request_rec *r)

@@ -11,6 +11,7 @@
 #include <http_core.h>
 #include <http_log.h>
 
+#include "conf_tree.h"
 #include "zones.h"
 
 /* Length that a too long name is cut to; 219 bytes with the digest. */
@@ -20,53 +21,6 @@
 APLOG_USE_MODULE(admission);
 
 /* ---- names --------------------------------------------------------------- */
-
-static bool is_section(const ap_directive_t *directive, const char *name)
-{
-    return strcasecmp(directive->directive, name) == 0;
-}
-
-/* <LocationMatch x> is equivalent to <Location ~ x>. */
-static bool is_match(const ap_directive_t *section)
-{
-    apr_size_t length = strlen(section->directive);
-
-    return length > 5
-           && strcasecmp(section->directive + length - 5, "Match") == 0;
-}
-
-/* @return the name of a section: "/cgi-bin/" for <Location "/cgi-bin/">, "~x"
- * for <Location ~ x>, with the section's type as a prefix unless it is a
- * <Location>. NULL for <If> and the like, which have no name. */
-static const char *name_section(apr_pool_t *p, const ap_directive_t *section)
-{
-    char *copy = apr_pstrdup(p, section->args ? section->args : "");
-    char *bracket = strrchr(copy, '>');
-    apr_size_t kind = strlen(section->directive + 1);
-    const char *args = copy, *arg, *tilde = "";
-
-    if (bracket && bracket[1] == '\0') {
-        *bracket = '\0';
-    }
-    arg = ap_getword_conf(p, &args);
-    if (is_match(section)) {
-        kind -= 5;
-        tilde = "~";
-    }
-    else if (strcmp(arg, "~") == 0) {
-        arg = ap_getword_conf(p, &args);
-        tilde = "~";
-    }
-    if (kind == 8 && strncasecmp(section->directive, "<Location", 9) == 0) {
-        return apr_pstrcat(p, tilde, arg, NULL);
-    }
-    if (is_section(section, "<If") || is_section(section, "<ElseIf")
-        || is_section(section, "<Else")) {
-        return NULL;
-    }
-    return apr_psprintf(p, "%.*s:%s%s", (int)kind, section->directive + 1,
-                        tilde, arg);
-}
 
 /* @return the names of the sections around a directive, outermost first; "*"
  * outside of sections; NULL if one of them has no name. <IfModule> and the like
@@ -79,10 +33,10 @@ static const char *name_place(apr_pool_t *p, const ap_directive_t *directive)
     for (section = directive->parent; section; section = section->parent) {
         const char *outer;
 
-        if (is_section(section, "<VirtualHost")) {
+        if (admission_conf_tree_is(section, "<VirtualHost")) {
             continue;
         }
-        outer = name_section(p, section);
+        outer = admission_conf_tree_section(p, section);
         if (!outer) {
             return NULL;
         }
