@@ -199,8 +199,8 @@ static void dump_places(apr_file_t *out, const admission_zone_t *zone)
     if (zone->second_place) {
         apr_file_printf(out, ", also %s", zone->second_place);
     }
-    if (zone->further_places) {
-        apr_file_printf(out, " and %d more", zone->further_places);
+    if (zone->places > 2) {
+        apr_file_printf(out, " and %d more", zone->places - 2);
     }
     apr_file_puts(")\n", out);
 }

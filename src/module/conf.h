@@ -41,7 +41,7 @@ typedef struct admission_zone_t {
     const char *place;        /* file:line of the MaxConcurrent that defines the
                                * zone */
     const char *second_place; /* file:line of the next one; NULL: none */
-    int further_places;       /* how many MaxConcurrent follow those two */
+    int places;               /* how many MaxConcurrent there are */
     admission_limit_t max_concurrent; /* as set by MaxConcurrent */
     /* The limit. For an automatic limit the maximum, which is set once the
      * number of workers is known. */
@@ -54,7 +54,8 @@ typedef struct admission_zone_t {
      * configuration files show. For warnings and the list of zones. */
     const struct admission_dir_conf_t *apparent;
     bool uses_flows;   /* some requests have a key, cost or priority */
-    bool is_shared;    /* the limit is shared by a group of servers */
+    bool is_shared;    /* the limit is shared by a group of servers: a section
+                        * of the zone says so */
     adm_zone_t handle; /* idx 0: no limit, the zone table was full */
     struct admission_zone_t *next; /* in the order of the files; NULL: none */
 } admission_zone_t;

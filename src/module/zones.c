@@ -207,6 +207,7 @@ static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
 
     zone->name = name;
     zone->place = section->place;
+    zone->places = 1;
     zone->max_concurrent = section->max_concurrent;
     /* Without a maximum, until admission_zones_bound() sets it. */
     zone->limit = section->max_concurrent.number
@@ -220,22 +221,6 @@ static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
     zones_end = &zone->next;
     apr_hash_set(zones_by_name, name, APR_HASH_KEY_STRING, zone);
     return zone;
-}
-
-static int refuse(server_rec *s, const char *message)
-{
-    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, "%s", message);
-    return HTTP_INTERNAL_SERVER_ERROR;
-}
-
-static void note_place(admission_zone_t *zone, const char *place)
-{
-    if (zone->second_place) {
-        zone->further_places++;
-    }
-    else {
-        zone->second_place = place;
-    }
 }
 
 /* A zone has one queue: the queue that one section sets applies to sections
@@ -259,82 +244,59 @@ static bool settle_queue(admission_zone_t *zone,
     return true;
 }
 
-/* Make a section's zone, or add it to one that has the same limit and queue. */
-static int settle_limit(apr_pool_t *p, server_rec *s,
-                        admission_section_t *section)
+/* Make a section's zone, or add it to one that has the same limit and queue.
+ * @return an error message; NULL: none. */
+static const char *settle_limit(apr_pool_t *p, admission_section_t *section)
 {
     const char *name = name_zone(p, section);
+    const char *limit = admission_limit_name(p, &section->max_concurrent);
     admission_zone_t *zone;
 
     if (!name) {
-        return refuse(
-            s,
-            apr_psprintf(
-                p, ADMLOGNO(0002)
-                "MaxConcurrent %s in %s: its section has no name (<If>); add "
-                "AdmissionZone next to it",
-                admission_limit_name(p, &section->max_concurrent),
-                section->place));
+        return apr_psprintf(
+            p, ADMLOGNO(0002)
+            "MaxConcurrent %s in %s: its section has no name (<If>); add "
+            "AdmissionZone next to it",
+            limit, section->place);
     }
     zone = find_zone(name);
+    section->zone = zone ? zone : add_zone(p, name, section);
     if (!zone) {
-        zone = add_zone(p, name, section);
-        section->zone = zone;
-        return OK;
+        return NULL;
     }
     if (!admission_limit_is_same(&zone->max_concurrent,
                                  &section->max_concurrent)) {
-        return refuse(
-            s, apr_psprintf(p, ADMLOGNO(0001)
-                            "MaxConcurrent: zone '%s' has %s in "
-                            "%s and %s in %s; set the same limit, or "
-                            "give a section its own zone with "
-                            "AdmissionZone",
-                            zone->name,
-                            admission_limit_name(p, &zone->max_concurrent),
-                            zone->place,
-                            admission_limit_name(p, &section->max_concurrent),
-                            section->place));
+        return apr_psprintf(
+            p, ADMLOGNO(0001)
+            "MaxConcurrent: zone '%s' has %s in %s and %s in %s; set the same "
+            "limit, or give a section its own zone with AdmissionZone",
+            name, admission_limit_name(p, &zone->max_concurrent), zone->place,
+            limit, section->place);
     }
     if (!settle_queue(zone, section)) {
-        return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
-                                      "AdmissionQueue: zone '%s' has one queue "
-                                      "in %s and another in %s; set the same "
-                                      "values, or give a section its own zone "
-                                      "with AdmissionZone",
-                                      zone->name, zone->queue_place,
-                                      section->place));
+        return apr_psprintf(
+            p, ADMLOGNO(0004)
+            "AdmissionQueue: zone '%s' has one queue in %s and another in %s; "
+            "set the same values, or give a section its own zone with "
+            "AdmissionZone",
+            name, zone->queue_place, section->place);
     }
-    note_place(zone, section->place);
-    section->zone = zone;
-    return OK;
+    if (++zone->places == 2) {
+        zone->second_place = section->place;
+    }
+    return NULL;
 }
 
-static int join_zone(apr_pool_t *p, server_rec *s, admission_section_t *section)
+static const char *join_zone(apr_pool_t *p, admission_section_t *section)
 {
     section->zone = find_zone(section->zone_name);
-    if (!section->zone) {
-        return refuse(s, apr_psprintf(p, ADMLOGNO(0003)
-                                      "AdmissionZone: '%s' in %s has no "
-                                      "limit; add MaxConcurrent here or in "
-                                      "another section with this "
-                                      "AdmissionZone",
-                                      section->zone_name, section->place));
-    }
-    return OK;
-}
-
-/* A zone is shared by a group of servers if any of its sections sets
- * "fleet". */
-static void settle_shares(void)
-{
-    const admission_section_t *section;
-
-    for (section = first_section; section; section = section->next) {
-        if (section->is_shared && section->zone) {
-            section->zone->is_shared = true;
-        }
-    }
+    return section->zone
+               ? NULL
+               : apr_psprintf(p, ADMLOGNO(0003)
+                              "AdmissionZone: '%s' in %s has no limit; add "
+                              "MaxConcurrent here or in another section with "
+                              "this AdmissionZone",
+                              section->zone_name, section->place);
 }
 
 /* Find the zones whose requests have a key, cost or priority: the section's own
@@ -397,27 +359,30 @@ int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
                            apr_pool_t *ptemp, server_rec *s)
 {
     admission_section_t *section;
-    int rv = OK;
+    const char *error = NULL;
 
     /* First all zones: a section can join one that is set after it. */
-    for (section = first_section; section && rv == OK;
-         section = section->next) {
+    for (section = first_section; section && !error; section = section->next) {
         if (makes_zone(section)) {
-            rv = settle_limit(pconf, s, section);
+            error = settle_limit(pconf, section);
         }
     }
-    for (section = first_section; section && rv == OK;
-         section = section->next) {
+    for (section = first_section; section && !error; section = section->next) {
         if (joins_zone(section)) {
-            rv = join_zone(pconf, s, section);
+            error = join_zone(pconf, section);
         }
+        if (section->zone) {
+            section->zone->is_shared |= section->is_shared;
+        }
+    }
+    if (error) {
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, "%s",
+                     error);
+        return HTTP_INTERNAL_SERVER_ERROR;
     }
     settle_flows(s);
-    settle_shares();
-    if (rv == OK) {
-        warn_of_too_many(s);
-    }
-    return rv;
+    warn_of_too_many(s);
+    return OK;
 }
 
 void admission_zones_bound(int most)
