@@ -82,7 +82,7 @@ static const char *state_file(apr_pool_t *p, server_rec *s)
                : ap_runtime_dir_relative(p, "admission.state");
 }
 
-static int *open_state(apr_pool_t *p, server_rec *s, void *data)
+static void open_state(apr_pool_t *p, server_rec *s, void *data)
 {
     auto_setup_t *setup = data;
     const char *path = setup->count > 0 ? state_file(p, s) : "";
@@ -98,7 +98,6 @@ static int *open_state(apr_pool_t *p, server_rec *s, void *data)
             "write to",
             path);
     }
-    return &setup->state_fd;
 }
 
 /* ---- outputs ---------------------------------------------------------------------- */

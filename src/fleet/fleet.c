@@ -160,12 +160,11 @@ static void *setup(apr_pool_t *p, server_rec *s)
     return fleet;
 }
 
-static int *open_id(apr_pool_t *p, server_rec *s, void *data)
+static void open_id(apr_pool_t *p, server_rec *s, void *data)
 {
     fleet_setup_t *fleet = data;
 
     fleet->id_fd = admission_predecessor_open(p);
-    return &fleet->id_fd;
 }
 
 /* ---- configuration ---------------------------------------------------------- */

@@ -51,6 +51,7 @@ static bool has_warned;
 
 /* ---- the agent ------------------------------------------------------------ */
 
+/* List the duties, and open their files. */
 static void list_tasks(agent_task_t tasks[ADMISSION_PARTS_NUMBER + 1])
 {
     int part;
@@ -58,6 +59,9 @@ static void list_tasks(agent_task_t tasks[ADMISSION_PARTS_NUMBER + 1])
     for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
         const admission_part_agent_t *agent = &admission_parts[part]->agent;
 
+        if (agent->open && setups[part]) {
+            agent->open(pool, server, setups[part]);
+        }
         if (agent->duty) {
             *tasks++ = (agent_task_t){ agent->duty, setups[part] };
         }
@@ -134,46 +138,16 @@ static void warn_of_missing_agent(apr_status_t rv)
 
 static void ended(int reason, void *data, apr_wait_t status);
 
-/* Open the files that only the agent writes. The parent closes them after the
- * fork, so that no other process inherits them. */
-static void open_files(int *files[ADMISSION_PARTS_NUMBER + 1])
-{
-    int part;
-
-    for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
-        const admission_part_agent_t *agent = &admission_parts[part]->agent;
-
-        files[part] = agent->open && setups[part]
-                          ? agent->open(pool, server, setups[part])
-                          : NULL;
-    }
-}
-
-static void close_files(int *files[ADMISSION_PARTS_NUMBER + 1])
-{
-    int part;
-
-    for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
-        if (files[part] && *files[part] >= 0) {
-            close(*files[part]);
-            *files[part] = -1;
-        }
-    }
-}
-
 static void start(void)
 {
-    int *files[ADMISSION_PARTS_NUMBER + 1];
     pid_t parent = getpid();
     apr_status_t rv;
 
     started_at = adm_now();
-    open_files(files);
     rv = apr_proc_fork(process, pool);
     if (rv == APR_INCHILD) {
         work(parent);
     }
-    close_files(files);
     if (rv != APR_INPARENT) {
         warn_of_missing_agent(rv);
         return;
@@ -252,9 +226,9 @@ static void ended(int reason, void *data, apr_wait_t status)
     }
 }
 
-static bool wait_until_gone(adm_usec_t patience)
+static bool wait_until_gone(void)
 {
-    adm_usec_t until = adm_now() + patience;
+    adm_usec_t until = adm_now() + PATIENCE_USEC;
 
     while (is_there() && adm_now() < until) {
         apr_sleep(NAP_USEC);
@@ -269,9 +243,9 @@ static apr_status_t end(void *unused)
     if (is_running && is_there()) {
         kill(process->pid, SIGTERM);
         kill(process->pid, SIGCONT);
-        if (!wait_until_gone(PATIENCE_USEC)) {
+        if (!wait_until_gone()) {
             kill(process->pid, SIGKILL);
-            wait_until_gone(PATIENCE_USEC);
+            wait_until_gone();
         }
     }
     return APR_SUCCESS;

@@ -32,10 +32,9 @@ typedef struct admission_part_agent_t {
     /** Called in the parent at each configuration load. @return the duty's
      *  argument, allocated from @a p; NULL: none. */
     void *(*setup)(apr_pool_t *p, server_rec *s);
-    /** Called in the parent before each fork of an agent: open the file that
-     *  only the agent writes. NULL: no file. @return pointer to the descriptor
-     *  in @a setup, which is closed after the fork; -1: not open. */
-    int *(*open)(apr_pool_t *p, server_rec *s, void *setup);
+    /** Called in the agent, which still has the parent's privileges: open the
+     *  file that only the agent writes. NULL: no file. */
+    void (*open)(apr_pool_t *p, server_rec *s, void *setup);
 } admission_part_agent_t;
 
 /** One capability. Its constant is named admission_part_NAME. */
