@@ -1,5 +1,5 @@
 /* adm_proc.h - what the system reports about a process.
- * Called by adm_child and adm_program. Makes system calls; takes no lock.
+ * Included by adm.h. Makes system calls; takes no lock.
  *
  * A process is identified by its PID and a moment at which it existed: a
  * process that started later has reused the PID. The process can be another

@@ -11,7 +11,6 @@
 #include "adm_fault.h"
 #include "fair/fair_flow.h"
 #include "adm_layout.h"
-#include "adm_proc.h"
 #include "adm_zone.h"
 
 const char *adm_priority_name(adm_priority_t priority)
@@ -191,16 +190,4 @@ bool adm_who_all_sent(adm_child_t *child, adm_zone_t zone, uint32_t by,
         adm_zone_unlock(segment, rec, now);
     }
     return all && count > 0;
-}
-
-bool adm_who_usage(pid_t pid, adm_usec_t seen, adm_usage_t *usage)
-{
-    adm_proc_usage_t took;
-
-    if (!adm_proc_current_usage("", pid, seen, &took)) {
-        return false;
-    }
-    usage->processor_usec = (adm_usec_t)took.processor_usec;
-    usage->rss_bytes = took.size_kb * 1024;
-    return true;
 }

@@ -107,7 +107,7 @@ static void write_text(request_rec *r, apr_pool_t *p, const char *key,
 static void write_request(request_rec *r, apr_pool_t *p,
                           const adm_present_t *present)
 {
-    adm_usage_t usage;
+    adm_proc_usage_t usage;
 
     ap_rprintf(r, "{\"state\":\"%s\",\"ageMs\":%" APR_INT64_T_FMT,
                present->runs ? "running" : "waiting",
@@ -127,12 +127,13 @@ static void write_request(request_rec *r, apr_pool_t *p,
     if (present->program) {
         ap_rprintf(r, ",\"pid\":%d", (int)present->program);
     }
-    if (adm_who_usage(present->program, present->program_seen, &usage)) {
+    if (adm_proc_current_usage("", present->program, present->program_seen,
+                               &usage)) {
         ap_rprintf(r,
                    ",\"cpuMs\":%" APR_INT64_T_FMT
                    ",\"rssKb\":%" APR_UINT64_T_FMT,
                    (apr_int64_t)(usage.processor_usec / ADM_USEC_PER_MSEC),
-                   (apr_uint64_t)(usage.rss_bytes / 1024));
+                   (apr_uint64_t)usage.size_kb);
     }
     ap_rputs("}", r);
 }

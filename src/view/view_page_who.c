@@ -74,16 +74,17 @@ static const char *escaped(apr_pool_t *p, const char *text)
 static void write_program(request_rec *r, apr_pool_t *p,
                           const adm_present_t *present)
 {
-    adm_usage_t usage;
+    adm_proc_usage_t usage;
 
     if (present->program) {
         ap_rprintf(r, "%d", (int)present->program);
     }
     ap_rputs("</td><td>", r);
-    if (adm_who_usage(present->program, present->program_seen, &usage)) {
-        ap_rvputs(r, admission_page_words_time(p, usage.processor_usec),
-                  "</td><td>",
-                  admission_page_words_size(p, usage.rss_bytes / 1024), NULL);
+    if (adm_proc_current_usage("", present->program, present->program_seen,
+                               &usage)) {
+        ap_rvputs(
+            r, admission_page_words_time(p, (adm_usec_t)usage.processor_usec),
+            "</td><td>", admission_page_words_size(p, usage.size_kb), NULL);
     }
     else {
         ap_rputs("</td><td>", r);

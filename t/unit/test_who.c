@@ -157,14 +157,14 @@ TEST(one_that_is_being_written_is_not_shown)
 TEST(a_process_uses_memory_and_time)
 {
     adm_usec_t seen = adm_clock_since_boot();
-    adm_usage_t usage;
+    adm_proc_usage_t usage;
 
-    ck_assert(adm_who_usage(getpid(), seen, &usage));
-    ck_assert_uint_gt(usage.rss_bytes, 100000);
-    ck_assert_int_lt(usage.processor_usec, 600 * ADM_USEC_PER_SEC);
+    ck_assert(adm_proc_current_usage("", getpid(), seen, &usage));
+    ck_assert_uint_gt(usage.size_kb, 100);
+    ck_assert_uint_lt(usage.processor_usec, 600 * ADM_USEC_PER_SEC);
     /* Another one under the pid of one that was there when the system started. */
-    ck_assert(!adm_who_usage(getpid(), 1, &usage));
-    ck_assert(!adm_who_usage(0, seen, &usage));
+    ck_assert(!adm_proc_current_usage("", getpid(), 1, &usage));
+    ck_assert(!adm_proc_current_usage("", 0, seen, &usage));
 }
 
 /* Of the two virtual hosts 1 and 2. */

@@ -7,6 +7,7 @@
 #include "base.h"
 #include "ticket.h"
 #include "core/adm_figures.h"
+#include "core/adm_proc.h"
 
 /* ---- overrides on a running server ----------------------------------------- */
 
@@ -152,7 +153,7 @@ typedef struct adm_present_t {
     uint32_t cost;              /* permits */
     adm_priority_t priority;
     pid_t program;           /* its last program; 0: unknown */
-    adm_usec_t program_seen; /* for adm_who_usage() */
+    adm_usec_t program_seen; /* for adm_proc_current_usage() */
 } adm_present_t;
 
 /** @return its name: normal, high, low. */
@@ -193,18 +194,5 @@ bool adm_who_all_sent(adm_child_t *child, adm_zone_t zone, uint32_t by,
 apr_status_t adm_who_list(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
                           uint32_t *cursor, adm_present_t *present,
                           uint32_t *count);
-
-/** What a process has used: CPU time, and resident memory now. */
-typedef struct adm_usage_t {
-    adm_usec_t processor_usec;
-    uint64_t rss_bytes;
-} adm_usage_t;
-
-/**
- * @param seen  a moment at which the process existed; 0: unknown
- * @return whether the system shows what the process uses. It does not if the
- *         process has ended or is hidden. Makes system calls.
- */
-bool adm_who_usage(pid_t pid, adm_usec_t seen, adm_usage_t *usage);
 
 #endif
