@@ -24,43 +24,48 @@
 #include "adm_proc.h"
 #include "adm_program.h"
 
-/* ---- the token -------------------------------------------------------------- */
+/* ---- the name of a ticket ------------------------------------------------- */
 
-/* Start of a token: variable name, `instance` in 16 digits, a dot. */
-#define TOKEN_PREFIX ADM_TOKEN_VARIABLE "=%016llx."
+void adm_ticket_name(const adm_ticket_t *ticket,
+                     char text[ADM_TICKET_NAME_LENGTH])
+{
+    snprintf(text, ADM_TICKET_NAME_LENGTH, "%x.%llx", ticket->idx,
+             (unsigned long long)ticket->arrival);
+}
+
+adm_ticket_rec_t *adm_ticket_named(const adm_segment_t *segment,
+                                   const char *name, uint32_t *idx,
+                                   uint64_t *arrival)
+{
+    char *rest;
+
+    *idx = (uint32_t)strtoul(name, &rest, 16);
+    if (*rest != '.') {
+        return NULL;
+    }
+    *arrival = strtoull(rest + 1, NULL, 16);
+    return adm_ticket_at(segment, *idx);
+}
+
+/* A token is a ticket's name behind the secret of the segment. */
+void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
+{
+    char name[ADM_TICKET_NAME_LENGTH];
+
+    adm_ticket_name(ticket, name);
+    snprintf(text, ADM_TOKEN_LENGTH, "%016llx.%s",
+             (unsigned long long)ticket->child->segment->header->instance,
+             name);
+}
+
+/* Write the start of the environment's entry with a token. */
 #define TOKEN_PREFIX_LENGTH 64
 
 static void write_prefix(const adm_segment_t *segment,
                          char text[TOKEN_PREFIX_LENGTH])
 {
-    snprintf(text, TOKEN_PREFIX_LENGTH, TOKEN_PREFIX,
+    snprintf(text, TOKEN_PREFIX_LENGTH, ADM_TOKEN_VARIABLE "=%016llx.",
              (unsigned long long)segment->header->instance);
-}
-
-void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
-{
-    snprintf(text, ADM_TOKEN_LENGTH, "%016llx.%x.%llx",
-             (unsigned long long)ticket->child->segment->header->instance,
-             ticket->idx, (unsigned long long)ticket->arrival);
-}
-
-/* Read the number and the arrival of a token's ticket, without a check that the
- * ticket exists. @return whether the token is one of this segment. */
-static bool read_token(const adm_segment_t *segment, const char *token,
-                       uint32_t *ticket_idx, uint64_t *arrival)
-{
-    char *rest;
-
-    if (strtoull(token, &rest, 16) != segment->header->instance
-        || *rest != '.') {
-        return false;
-    }
-    *ticket_idx = (uint32_t)strtoul(rest + 1, &rest, 16);
-    if (*rest != '.') {
-        return false;
-    }
-    *arrival = strtoull(rest + 1, NULL, 16);
-    return true;
 }
 
 /* ---- at each fork --------------------------------------------------------- */
@@ -97,10 +102,8 @@ static void take_token(void)
     if (!entry) {
         return;
     }
-    if (read_token(watched, *entry + strlen(ADM_TOKEN_VARIABLE "="), &idx,
-                   &announced.arrival)) {
-        announced.rec = adm_ticket_at(watched, idx);
-    }
+    announced.rec = adm_ticket_named(watched, *entry + strlen(prefix), &idx,
+                                     &announced.arrival);
     announced.is_by_token = true;
     adm_environ_remove(entry);
 }

@@ -13,6 +13,12 @@
  *  ticket must have been in use. */
 bool adm_program_is_of(const adm_ticket_t *ticket);
 
+/** @return the ticket with this name, its number and its arrival, without a
+ *  check that the ticket still has its record; NULL: none. */
+adm_ticket_rec_t *adm_ticket_named(const adm_segment_t *segment,
+                                   const char *name, uint32_t *idx,
+                                   uint64_t *arrival);
+
 /**
  * @return whether all programs of a ticket have provably ended; from then on
  *         none can start. Makes system calls.

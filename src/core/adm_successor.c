@@ -4,43 +4,19 @@
  * The old ticket ends and the new one starts in one critical section, so that
  * no waiting request gets the permit in between.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "adm_fault.h"
 #include "fair/fair_flow.h"
 #include "adm_layout.h"
 #include "adm_program.h"
 #include "adm_zone.h"
 
-#define NAME_FORMAT "%x.%llx"
-
-void adm_successor_name(const adm_ticket_t *ticket,
-                        char text[ADM_SUCCESSOR_NAME_LENGTH])
+/* @return whether the ticket belongs to the zone: a chunk stays with its zone. */
+static bool is_in_zone(const adm_segment_t *segment, uint32_t zone_idx,
+                       uint32_t idx)
 {
-    snprintf(text, ADM_SUCCESSOR_NAME_LENGTH, NAME_FORMAT, ticket->idx,
-             (unsigned long long)ticket->arrival);
-}
-
-/* @return the ticket that @a name identifies; NULL if it is not in the zone. A
- * chunk stays with its zone. */
-static adm_ticket_rec_t *find(const adm_segment_t *segment, uint32_t zone_idx,
-                              const char *name, uint32_t *idx,
-                              uint64_t *arrival)
-{
-    char *rest;
-    adm_ticket_rec_t *ticket;
-
-    *idx = (uint32_t)strtoul(name, &rest, 16);
-    ticket = *rest == '.' ? adm_ticket_at(segment, *idx) : NULL;
-    if (!ticket
-        || atomic_load(
-               &segment->chunk_recs[(*idx - 1) / ADM_CHUNK_TICKETS].zone_idx)
-               != zone_idx) {
-        return NULL;
-    }
-    *arrival = strtoull(rest + 1, NULL, 16);
-    return ticket;
+    return atomic_load(
+               &segment->chunk_recs[(idx - 1) / ADM_CHUNK_TICKETS].zone_idx)
+           == zone_idx;
 }
 
 /* End the old ticket and start @a successor with its permit. @a successor gets
@@ -82,8 +58,8 @@ adm_successor_t adm_successor_take(adm_child_t *child, adm_zone_t zone,
     bool has_program;
     apr_status_t rv;
 
-    from = find(segment, zone.idx, name, &idx, &arrival);
-    if (!from) {
+    from = adm_ticket_named(segment, name, &idx, &arrival);
+    if (!from || !is_in_zone(segment, zone.idx, idx)) {
         return ADM_SUCCESSOR_NONE;
     }
     /* Before the lock: makes system calls. The old request cannot start a

@@ -189,9 +189,9 @@ static bool holds_any(const request_rec *r)
 /* @return the word of a visit's ticket, without its MAC. */
 static const char *word_of(const request_rec *r, const admission_visit_t *visit)
 {
-    char name[ADM_SUCCESSOR_NAME_LENGTH];
+    char name[ADM_TICKET_NAME_LENGTH];
 
-    adm_successor_name(&visit->ticket, name);
+    adm_ticket_name(&visit->ticket, name);
     return apr_pstrcat(r->pool,
                        sender_needs_permit(r, visit) ? KIND_STAYS : KIND_MOVES,
                        name, NULL);

@@ -77,10 +77,10 @@ static int hand_over(void *unused)
 static int move_on(void *unused)
 {
     adm_ticket_t heir = { 0 };
-    char name[ADM_SUCCESSOR_NAME_LENGTH];
+    char name[ADM_TICKET_NAME_LENGTH];
 
     NEED(gets_permit());
-    adm_successor_name(&ticket, name);
+    adm_ticket_name(&ticket, name);
     atomic_store(&shared[0], 1);
     NEED_SOON(queued_in(zone) > 0);
     arm();

@@ -52,11 +52,11 @@ static int step_leave(void)
 static int step_move_on(void)
 {
     adm_ticket_t heir = { 0 };
-    char name[ADM_SUCCESSOR_NAME_LENGTH];
+    char name[ADM_TICKET_NAME_LENGTH];
 
     victim = join();
     enter(victim, zone, &ticket);
-    adm_successor_name(&ticket, name);
+    adm_ticket_name(&ticket, name);
     begin_steps();
     adm_who_note_sent(&ticket, 1);
     adm_successor_take(victim, zone, name, adm_now(), &heir);

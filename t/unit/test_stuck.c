@@ -319,14 +319,14 @@ static void *continue_later(void *pid)
 /* It would wait for its sender, which waits for it. */
 TEST(a_permit_moves_on_when_the_lock_is_free_again)
 {
-    char name[ADM_SUCCESSOR_NAME_LENGTH];
+    char name[ADM_TICKET_NAME_LENGTH];
     adm_ticket_t sender, successor = { 0 };
     pthread_t thread;
     pid_t pid;
 
     set_scene(1);
     ck_assert_int_eq(enter(child, zone, &sender), ADM_ADMITTED);
-    adm_successor_name(&sender, name);
+    adm_ticket_name(&sender, name);
     pid = start_stopped();
     ck_assert_int_eq(pthread_create(&thread, NULL, continue_later, &pid), 0);
     ck_assert_int_eq(adm_successor_take(child, zone, name, adm_now(), &successor),

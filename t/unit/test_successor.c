@@ -3,7 +3,7 @@
 #include "test_support.h"
 
 static adm_ticket_t sender, waiter;
-static char name[ADM_SUCCESSOR_NAME_LENGTH];
+static char name[ADM_TICKET_NAME_LENGTH];
 
 /* Who has the only permit, and somebody in the queue. */
 static void begin(void)
@@ -12,7 +12,7 @@ static void begin(void)
     child = join();
     ck_assert_int_eq(enter(child, zone, &sender), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &waiter), ADM_WAITING);
-    adm_successor_name(&sender, name);
+    adm_ticket_name(&sender, name);
 }
 
 static adm_successor_t inherit(adm_ticket_t *successor)
@@ -79,7 +79,7 @@ TEST(names_of_nothing_move_nothing)
     }
     ck_assert_int_eq(adm_successor_take(child, other, name, adm_now(), &successor),
                      ADM_SUCCESSOR_NONE);
-    adm_successor_name(&waiter, name); /* which has no permit yet */
+    adm_ticket_name(&waiter, name); /* which has no permit yet */
     ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_ENDED);
     ck_assert_uint_eq(successor.held, 0);
     ck_assert_uint_eq(active_in(zone), 1);

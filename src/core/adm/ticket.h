@@ -316,12 +316,12 @@ typedef enum adm_successor_t {
 } adm_successor_t;
 
 /** Size of a name, with its NUL. */
-#define ADM_SUCCESSOR_NAME_LENGTH 32
+#define ADM_TICKET_NAME_LENGTH 32
 
 /** Name a ticket, for adm_successor_take(). The name is not secret and can be
  *  forged: the caller signs it. */
-void adm_successor_name(const adm_ticket_t *ticket,
-                        char text[ADM_SUCCESSOR_NAME_LENGTH]);
+void adm_ticket_name(const adm_ticket_t *ticket,
+                     char text[ADM_TICKET_NAME_LENGTH]);
 
 /**
  * Move the permit of another ticket, of any child, to @a successor. The other
@@ -329,7 +329,7 @@ void adm_successor_name(const adm_ticket_t *ticket,
  * keeps its permit. Waits for the zone's lock as long as a request that enters.
  * Makes system calls only if the ticket had a program.
  *
- * @param name  from adm_successor_name()
+ * @param name  from adm_ticket_name()
  * @param successor  holds the permit after ADM_SUCCESSOR_MOVED, without a
  *                   worker of its own; NULL: only check
  */
