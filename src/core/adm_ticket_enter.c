@@ -179,8 +179,6 @@ adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
     ticket->uses_worker = entry->worker == ADM_WORKER_ONE;
     ticket->has_worker = ticket->uses_worker
                          && adm_worker_take(child, entry->dry_run);
-    ticket->is_settled = false;
-    ticket->finds_no_room = false;
     if (entry->wait == ADM_WAIT_BLOCKED) {
         adm_worker_check_room(ticket);
     }
