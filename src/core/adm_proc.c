@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "adm.h"
+#include "adm/base.h"
 #include "adm_proc.h"
 
 /* Read a file of /proc/PID. @return its length; -1 with errno. */
