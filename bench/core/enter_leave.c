@@ -70,7 +70,7 @@ static adm_zone_t add_zone_with(adm_segment_t *segment, const char *name,
     adm_zone_t zone;
 
     adm_segment_begin_load(segment);
-    need(adm_segment_configure(segment, name, limit, 2 * WAITING, &zone)
+    need(adm_segment_configure(segment, name, limit, 0, 2 * WAITING, &zone)
              == APR_SUCCESS,
          "no zone");
     need(adm_segment_use_flows(segment, zone, uses_flows) == APR_SUCCESS,

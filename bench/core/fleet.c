@@ -308,7 +308,7 @@ static void make_segment(server_t *server)
              == APR_SUCCESS,
          "no segment");
     adm_segment_begin_load(server->segment);
-    need(adm_segment_configure(server->segment, "bench", asked.limit,
+    need(adm_segment_configure(server->segment, "bench", asked.limit, 0,
                                THREADS_MOST, &server->zone)
              == APR_SUCCESS,
          "no zone");

@@ -103,7 +103,7 @@ static adm_segment_t *make_segment(uint32_t limit)
     need(adm_segment_create(&segment, &sizes, pool) == APR_SUCCESS,
          "no segment");
     adm_segment_begin_load(segment);
-    need(adm_segment_configure(segment, "zone", limit, QUEUE, &zone)
+    need(adm_segment_configure(segment, "zone", limit, 0, QUEUE, &zone)
              == APR_SUCCESS,
          "no zone");
     adm_segment_end_load(segment, 1000000, ADM_USEC_PER_SEC);

@@ -400,12 +400,11 @@ static void note_numbers(adm_zone_rec_t *rec, adm_zone_name_t *entry,
     }
 }
 
-/* Configure a limit from @a min to @a max, which are equal unless the limit is
- * automatic. */
-static apr_status_t configure(adm_segment_t *segment, const char *name,
-                              bool is_auto, uint32_t min, uint32_t max,
-                              uint32_t queue_length, adm_zone_t *zone)
+apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
+                                   uint32_t limit, uint32_t auto_min,
+                                   uint32_t queue_length, adm_zone_t *zone)
 {
+    bool is_auto = auto_min != 0;
     adm_zone_name_t *entry;
     adm_zone_rec_t *rec;
     uint32_t before;
@@ -424,33 +423,18 @@ static apr_status_t configure(adm_segment_t *segment, const char *name,
         /* Set before the limit becomes automatic: the previous limit, within
          * its bounds. */
         adm_limit_set(rec, ADM_LIMIT_AUTO,
-                      adm_lesser(adm_greater(entry->limit, min), max));
+                      adm_lesser(adm_greater(entry->limit, auto_min), limit));
         adm_limit_cancel_term(rec);
         atomic_fetch_add(&rec->measured_began, 1);
     }
-    adm_limit_set(rec, ADM_LIMIT_CONFIGURED, max);
+    adm_limit_set(rec, ADM_LIMIT_CONFIGURED, limit);
     if (!is_auto && entry->is_auto) {
         adm_limit_set(rec, ADM_LIMIT_AUTO, ADM_LIMIT_NONE);
     }
     entry->is_auto = is_auto;
-    note_numbers(rec, entry, max, queue_length);
+    note_numbers(rec, entry, limit, queue_length);
     note_old_limit(rec, before);
     return APR_SUCCESS;
-}
-
-apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
-                                   uint32_t limit, uint32_t queue_length,
-                                   adm_zone_t *zone)
-{
-    return configure(segment, name, false, limit, limit, queue_length, zone);
-}
-
-apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
-                                        const char *name, uint32_t min,
-                                        uint32_t max, uint32_t queue_length,
-                                        adm_zone_t *zone)
-{
-    return configure(segment, name, true, min, max, queue_length, zone);
 }
 
 apr_status_t adm_segment_use_flows(adm_segment_t *segment, adm_zone_t zone,

@@ -28,9 +28,9 @@ static bool move_locked(adm_child_t *child, adm_zone_rec_t *zone,
     char name[ADM_KEY_NAME];
     adm_entry_t entry = fair_flow_entry_of(child->segment, from_idx, name);
 
-    *successor = (adm_ticket_t){ .child = child,
-                                 .zone_idx = adm_zone_idx(child->segment,
-                                                          zone) };
+    *successor = (adm_ticket_t){
+        .child = child, .zone_idx = adm_zone_idx(child->segment, zone)
+    };
     adm_zone_end_ticket_locked(child->segment, zone,
                                from_idx); /* T15_move_on */
     if (adm_zone_begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, &entry,

@@ -164,16 +164,11 @@ static void warn_of_small_segment(server_rec *s)
 
 static apr_status_t configure_zone(admission_zone_t *zone)
 {
-    uint32_t queue_length = (uint32_t)zone->queue->length;
-
-    return zone->max_concurrent.is_auto
-               ? adm_segment_configure_auto(segment, zone->name,
-                                            (uint32_t)zone->max_concurrent.min,
-                                            (uint32_t)zone->limit, queue_length,
-                                            &zone->handle)
-               : adm_segment_configure(segment, zone->name,
-                                       (uint32_t)zone->limit, queue_length,
-                                       &zone->handle);
+    return adm_segment_configure(segment, zone->name, (uint32_t)zone->limit,
+                                 zone->max_concurrent.is_auto
+                                     ? (uint32_t)zone->max_concurrent.min
+                                     : 0,
+                                 (uint32_t)zone->queue->length, &zone->handle);
 }
 
 /* Log once for all zones. Not for zones beyond ADMISSION_ZONES_MAX:

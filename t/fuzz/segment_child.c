@@ -25,8 +25,8 @@ static void begin_story(story_t *story)
     begin_world(&story->world);
     segment = story->world.segment;
     adm_segment_begin_load(segment);
-    adm_segment_configure(segment, "a", 2, 8, &story->zones[0]);
-    adm_segment_configure(segment, "b", 1, 0, &story->zones[1]);
+    adm_segment_configure(segment, "a", 2, 0, 8, &story->zones[0]);
+    adm_segment_configure(segment, "b", 1, 0, 0, &story->zones[1]);
     adm_segment_use_flows(segment, story->zones[0], true);
     adm_segment_end_load(segment, 16, 0);
     MUST(adm_child_register(&story->child, segment, 1, story->world.pool) == APR_SUCCESS);

@@ -18,12 +18,12 @@ static void configure(const world_t *world, input_t *input)
     name[5] = (char)('0' + take_byte(input) % 8);
     limit = take_word(input);
     queue_length = take_word(input);
-    rv = adm_segment_configure(world->segment, name, limit, queue_length, &zone);
+    rv = adm_segment_configure(world->segment, name, limit, 0, queue_length, &zone);
     MUST(rv == APR_SUCCESS || rv == ADM_NO_ZONE);
     if (rv == APR_SUCCESS) {
         MUST(zone.idx >= 1 && zone.idx <= ZONES);
         /* Where a zone is depends on its name alone. */
-        MUST(adm_segment_configure(world->segment, name, limit, queue_length, &again)
+        MUST(adm_segment_configure(world->segment, name, limit, 0, queue_length, &again)
              == APR_SUCCESS);
         MUST(again.idx == zone.idx && again.incarnation == zone.incarnation);
     }

@@ -18,7 +18,7 @@ static void add_zone(const char *name, uint32_t min, uint32_t max)
     auto_zone_t *zone = &zones[setup.count++];
 
     *zone = (auto_zone_t){ .name = name, .min = min, .max = max };
-    ck_assert_int_eq(adm_segment_configure_auto(segment, name, min, max, 100, &zone->handle),
+    ck_assert_int_eq(adm_segment_configure(segment, name, max, min, 100, &zone->handle),
                      APR_SUCCESS);
 }
 

@@ -88,8 +88,7 @@ static void begin(uint32_t need_kb)
     adm_segment_begin_load(segment);
     for (n = 0; n < ZONES; n++) {
         zones[n] = (auto_zone_t){ .name = names[n], .min = 1, .max = 20 };
-        ck_assert_int_eq(adm_segment_configure_auto(segment, names[n], 1, 20, 100,
-                                                    &zones[n].handle),
+        ck_assert_int_eq(adm_segment_configure(segment, names[n], 20, 1, 100, &zones[n].handle),
                          APR_SUCCESS);
         law_tune_remember(&law, need_kb ? 9 : 2, need_kb, need_kb);
         auto_write(segment, zones[n].handle, &law, 0, adm_now());

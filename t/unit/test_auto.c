@@ -13,8 +13,8 @@ static void find_20(uint32_t safe)
     law_tune_t state = { .version = LAW_TUNE_VERSION };
 
     adm_segment_begin_load(segment);
-    ck_assert_int_eq(adm_segment_configure(segment, "fixed", 30, 10, &fixed), APR_SUCCESS);
-    ck_assert_int_eq(adm_segment_configure_auto(segment, "auto", 1, 40, 10, &zone), APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_configure(segment, "fixed", 30, 0, 10, &fixed), APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_configure(segment, "auto", 40, 1, 10, &zone), APR_SUCCESS);
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
     child = join();
     begun = adm_now();
@@ -129,7 +129,7 @@ static void enter_with_cost(uint32_t cost, adm_ticket_t *ticket)
     uses_flows = true;
     make_segment(8, 8, 256);
     adm_segment_begin_load(segment);
-    ck_assert_int_eq(adm_segment_configure(segment, "costs", 10, 10, &zone), APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_configure(segment, "costs", 10, 0, 10, &zone), APR_SUCCESS);
     ck_assert_int_eq(adm_segment_use_flows(segment, zone, true), APR_SUCCESS);
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
     child = join();

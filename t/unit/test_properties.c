@@ -314,7 +314,7 @@ static void set_limit(unsigned in)
     limits[in] = up_to(9);
     adm_segment_begin_load(segment);
     for (n = 0; n < ZONES; n++) {
-        ck_assert_int_eq(adm_segment_configure(segment, names[n], limits[n], 12, &zones[n]),
+        ck_assert_int_eq(adm_segment_configure(segment, names[n], limits[n], 0, 12, &zones[n]),
                          APR_SUCCESS);
         ck_assert_int_eq(adm_segment_use_flows(segment, zones[n], uses_flows), APR_SUCCESS);
     }

@@ -130,7 +130,8 @@ adm_zone_t zone_called(const char *name, uint32_t limit, uint32_t queue_length)
     adm_zone_t zone = { 0, 0 };
 
     adm_segment_begin_load(segment);
-    ck_assert_int_eq(adm_segment_configure(segment, name, limit, queue_length, &zone), APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_configure(segment, name, limit, 0, queue_length, &zone),
+                     APR_SUCCESS);
     ck_assert_int_eq(adm_segment_use_flows(segment, zone, uses_flows), APR_SUCCESS);
     end_load(1000000);
     ck_assert_uint_lt(zone.idx, ZONES_AT_MOST);

@@ -63,20 +63,17 @@ void adm_segment_begin_load(adm_segment_t *segment);
  * Only for the parent, between begin_load and end_load. Takes no lock. The name
  * is copied into private memory.
  *
+ * @param limit     the limit; if it is automatic, its maximum
+ * @param auto_min  minimum of an automatic limit, which the agent sets; 0: the
+ *                  limit is fixed. Until the agent has set it, the previous
+ *                  limit applies, within these bounds; a new zone starts with
+ *                  @a auto_min.
  * @return APR_SUCCESS, or ADM_NO_ZONE if the table is full of zones that are
  *         configured or were until recently
  */
 apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
-                                   uint32_t limit, uint32_t queue_length,
-                                   adm_zone_t *zone);
-
-/** As adm_segment_configure(), but with an automatic limit from @a min to
- *  @a max, which the agent sets. Until the agent has set it, the previous limit
- *  applies, within these bounds; a new zone starts with @a min. */
-apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
-                                        const char *name, uint32_t min,
-                                        uint32_t max, uint32_t queue_length,
-                                        adm_zone_t *zone);
+                                   uint32_t limit, uint32_t auto_min,
+                                   uint32_t queue_length, adm_zone_t *zone);
 
 /**
  * Set whether a zone that was just configured uses flows: keys, costs and
