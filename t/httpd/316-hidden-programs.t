@@ -60,13 +60,8 @@ my $redis = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_red
 sub start_hidden {
     my ($combo, $is_suexec, $is_hidden) = @_;
     my $queue = $combo->{mpm} eq 'prefork' ? 40 : 200; # of 60 workers
-    my $conf = <<"CONF";
-LogLevel admission:trace1
-<Location $zone>
-    MaxConcurrent $limit
-    AdmissionQueue $queue timeout=30s
-</Location>
-CONF
+    my $conf = "LogLevel admission:trace1\n"
+        . location($zone, "MaxConcurrent $limit", "AdmissionQueue $queue timeout=30s");
     my $httpd = new_httpd(combo => $combo, workers => 60, modules => $is_suexec ? ['suexec'] : []);
     my $users = "$httpd->{dir}/cgi";
 
@@ -80,24 +75,14 @@ CONF
         chown 65534, 65534, $users, "$users/heavy";
         $conf .= qq(SuexecUserGroup "#65534" "#65534"\n);
         AdmissionTest::Descriptors::install("$users/descriptors", 65534);
-        $conf .= <<"CONF" if -e $redis;
-LoadModule admission_redis_module $redis
-AdmissionEngine redis://127.0.0.1:1
-AdmissionFleet lease=3s hold=1s fallback=open
-<Location ${zone}descriptors>
-    MaxConcurrent 2
-    AdmissionZone db fleet
-    AdmissionQueue 10
-</Location>
-CONF
+        $conf .= "LoadModule admission_redis_module $redis\nAdmissionEngine redis://127.0.0.1:1\n"
+            . "AdmissionFleet lease=3s hold=1s fallback=open\n"
+            . location("${zone}descriptors", 'MaxConcurrent 2', 'AdmissionZone db fleet', 'AdmissionQueue 10')
+            if -e $redis;
     }
-    $httpd->configure(<<"CONF" . $conf);
-ScriptAlias $zone $users/
-<Directory $users>
-    Require all granted
-</Directory>
-CONF
-    return $httpd->behind(behind($is_suexec, $is_hidden))->allow_in_log(qr/\[cgid?:(?:error|warn)\]/, qr/AH00052: /, qr/ADM014[12]/)->start;
+    $httpd->configure("ScriptAlias $zone $users/\n<Directory $users>\nRequire all granted\n</Directory>\n$conf");
+    return $httpd->behind(behind($is_suexec, $is_hidden))
+        ->allow_in_log(qr/\[cgid?:(?:error|warn)\]/, qr/AH00052: /, qr/ADM014[12]/)->start;
 }
 
 sub owner_of {

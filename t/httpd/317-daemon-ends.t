@@ -7,13 +7,9 @@ my ($limit, $zone) = (4, '/cgi-bin/');
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, places => 8, conf => <<"CONF");
-LogLevel admission:trace1
-<Location $zone>
-    MaxConcurrent $limit
-    AdmissionQueue 20
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, places => 8, conf =>
+        "LogLevel admission:trace1\n"
+        . location($zone, "MaxConcurrent $limit", 'AdmissionQueue 20'));
     my $watch = $httpd->watch;
     my @first = map { $httpd->ask("${zone}heavy?id=first$_&until=go") } 1 .. $limit;
     my ($daemon) = $httpd->daemons;

@@ -44,16 +44,10 @@ sub one_agent {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-LogLevel admission:debug
-<Location /page>
-    SetHandler admission-status
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 10
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        "LogLevel admission:debug\n"
+        . location('/page', 'SetHandler admission-status')
+        . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'));
     my $agent = one_agent($httpd, 0, 'there is one agent');
     my ($child) = $httpd->children;
 

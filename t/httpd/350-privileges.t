@@ -15,7 +15,7 @@ File::Copy::copy(Admission::Config::admission_module(), "$readable/mod_admission
 chmod 0644, "$readable/mod_admission.so";
 $ENV{ADMISSION_MODULE} = "$readable/mod_admission.so";
 
-my $zone = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue 10\n</Location>\n";
+my $zone = location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 10');
 
 # A server whose children keep these capabilities, although they are not root.
 sub with_capabilities {

@@ -2,10 +2,7 @@
 
 use AdmissionTest;
 
-sub zone_of {
-    my ($limit) = @_;
-    return "<Location /cgi-bin/>\nMaxConcurrent $limit\nAdmissionQueue 8\n" . "</Location>\n";
-}
+sub zone_of { my ($limit) = @_; return location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 8') }
 
 for_each_combo(sub {
     my ($combo) = @_;

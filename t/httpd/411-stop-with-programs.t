@@ -7,13 +7,9 @@ use AdmissionTest;
 for_each_combo(sub {
     my ($combo) = @_;
     for my $parking ('On', 'Off') {
-        my $httpd = start_httpd(combo => $combo, workers => 50, conf => <<"CONF");
-AdmissionParking $parking
-<Location /cgi-bin/>
-    MaxConcurrent 4
-    AdmissionQueue 30
-</Location>
-CONF
+        my $httpd = start_httpd(combo => $combo, workers => 50, conf =>
+            "AdmissionParking $parking\n"
+            . location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 30'));
         my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$_&early=1&until=go") } 1 .. 4;
         wait_for { 4 == grep { $_->has_begun } @clients } "parking $parking: four run";
         push @clients, map { $httpd->ask('/cgi-bin/heavy?id=waiter&ms=60000') } 1 .. 26;

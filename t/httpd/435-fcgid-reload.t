@@ -12,15 +12,10 @@ my $module = build_module('mod_nameless');
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = new_httpd(combo => $combo, places => 8); # of worker, after a reload
-    $httpd->configure(<<"CONF");
-LoadModule nameless_module $module
-<Location /app>
-    SetHandler fcgid-script
-    MaxConcurrent 1
-    AdmissionQueue 10
-    AdmissionZone z
-</Location>
-CONF
+    $httpd->configure(
+        "LoadModule nameless_module $module\n"
+        . location('/app', 'SetHandler fcgid-script', 'MaxConcurrent 1', 'AdmissionQueue 10',
+                   'AdmissionZone z'));
     $httpd->expect_in_log(qr/ADM0153/, qr/ADM0216: request rejected: this child was started before the reload/);
     $httpd->start;
     my $gate = "$httpd->{dir}/heavy/go";

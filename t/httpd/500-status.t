@@ -4,18 +4,10 @@ use AdmissionTest;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
-AdmissionReserve 6
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 3 timeout=1500ms
-</Location>
-<Location /cgi-bin/odd/>
-    MaxConcurrent 2
-    AdmissionQueue 3
-    AdmissionZone "<b>&amp"
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf =>
+        "AdmissionReserve 6\n"
+        . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 3 timeout=1500ms')
+        . location('/cgi-bin/odd/', 'MaxConcurrent 2', 'AdmissionQueue 3', 'AdmissionZone "<b>&amp"'));
 
     my $status = $httpd->status;
     is $status->{AdmissionZones}, 2, 'two zones';

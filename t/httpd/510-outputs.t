@@ -33,20 +33,11 @@ my $has_promtool = !system 'command -v promtool >/dev/null';
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
-<Location /admission>
-    SetHandler admission-status
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 3
-    AdmissionZone "a \"quoted\" <b>name</b>"
-</Location>
-<Location /never-used>
-    MaxConcurrent 1
-    AdmissionQueue 0
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf =>
+        location('/admission', 'SetHandler admission-status')
+        . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 3',
+                   'AdmissionZone "a \"quoted\" <b>name</b>"')
+        . location('/never-used', 'MaxConcurrent 1', 'AdmissionQueue 0'));
     my $hold = $httpd->ask('/cgi-bin/heavy?ms=10&until=go');
     my $zone_now = sub { $httpd->status->{zone}{'a "quoted" <b>name</b>'} };
     wait_for { $zone_now->()->{Active} == 1 } 'one runs';

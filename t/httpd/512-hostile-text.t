@@ -29,26 +29,13 @@ sub is_clean {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<"CONF");
-ExtendedStatus On
-<Location /control>
-    SetHandler admission-control
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 9
-    AdmissionFair "%{HTTP:X-Key}"
-    AdmissionZone "$NAME"
-</Location>
-<Location "/cgi-bin/$LONG\xc3\xa9">
-    MaxConcurrent 1
-    AdmissionQueue 9
-</Location>
-<LocationMatch "^/(a|\\"<b>|\xc3\xa9)\x01\xff\$">
-    MaxConcurrent 1
-    AdmissionQueue 9
-</LocationMatch>
-CONF
+    my @limit = ('MaxConcurrent 1', 'AdmissionQueue 9');
+    my $pattern = qq("^/(a|\\"<b>|\xc3\xa9)\x01\xff\$");
+    my $httpd = start_httpd(combo => $combo, conf => "ExtendedStatus On\n"
+        . location('/control', 'SetHandler admission-control')
+        . location('/cgi-bin/', @limit, 'AdmissionFair "%{HTTP:X-Key}"', qq(AdmissionZone "$NAME"))
+        . location(qq("/cgi-bin/$LONG\xc3\xa9"), @limit)
+        . join "\n", "<LocationMatch $pattern>", @limit, "</LocationMatch>\n");
     my @names = names_of($httpd);
     $httpd->expect_in_log(qr/ADM0207/);
     is scalar @names, 3, 'three zones';

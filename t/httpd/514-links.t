@@ -32,12 +32,9 @@ for_each_combo(sub {
     my $zone = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue 3\n</Location>";
     my $hosts = join "\n", map { "<VirtualHost *>\nServerName $_\n$HOSTS{$_}\n$zone\n</VirtualHost>" }
                            sort keys %HOSTS;
-    my $httpd = start_httpd(combo => $combo, conf => <<"CONF");
-<Location /another/server-status>
-    SetHandler server-status
-</Location>
-$hosts
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        location('/another/server-status', 'SetHandler server-status')
+        . "$hosts\n");
     for my $status ('/server-status', '/another/server-status') {
         for my $host (sort keys %HOSTS) {
             my $link = link_of($httpd, $host, $status);

@@ -61,24 +61,13 @@ sub durations_are_counted {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-AdmissionReserve 10
-<Location /admission>
-    SetHandler admission-status
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionQueue 3
-    AdmissionExempt "%{QUERY_STRING} =~ /exempt/"
-</Location>
-<Location /cgi-bin/hasty/>
-    AdmissionQueue 3 timeout=100ms
-</Location>
-<Location /cgi-bin/wide/>
-    MaxConcurrent 12
-    AdmissionQueue 0
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        "AdmissionReserve 10\n"
+        . location('/admission', 'SetHandler admission-status')
+        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 3',
+                   'AdmissionExempt "%{QUERY_STRING} =~ /exempt/"')
+        . location('/cgi-bin/hasty/', 'AdmissionQueue 3 timeout=100ms')
+        . location('/cgi-bin/wide/', 'MaxConcurrent 12', 'AdmissionQueue 0'));
     $httpd->expect_in_log(qr/ADM0104: .*wide/);
     $httpd->expect_rejections($ZONE, $_) for qw(full long);
     $httpd->expect_rejections($WIDE, 'reserve');

@@ -25,25 +25,12 @@ for_each_combo(sub {
         my $site = $controllers{$name};
         my $httpd = new_httpd(combo => $combo);
 
-        $httpd->configure(<<"CONF" . ($site->{host} // ''));
-<Directory $httpd->{dir}/docs>
-    AllowOverride All
-    AddHandler cgi-script .php
-</Directory>
-MaxConcurrent 1
-AdmissionZone site
-AdmissionQueue 0
-<Location /admission-status>
-    SetHandler admission-status
-</Location>
-<Location /admission-control>
-    SetHandler admission-control
-</Location>
-<Location /closed>
-    SetHandler admission-status
-    Require all denied
-</Location>
-CONF
+        $httpd->configure("MaxConcurrent 1\nAdmissionZone site\nAdmissionQueue 0\n"
+            . "<Directory $httpd->{dir}/docs>\nAllowOverride All\nAddHandler cgi-script .php\n</Directory>\n"
+            . location('/admission-status', 'SetHandler admission-status')
+            . location('/admission-control', 'SetHandler admission-control')
+            . location('/closed', 'SetHandler admission-status', 'Require all denied')
+            . ($site->{host} // ''));
         $httpd->put('.htaccess', $site->{htaccess}) if $site->{htaccess};
         $httpd->put_heavy('index.php');
         $httpd->expect_in_log(qr/AH01630: /);

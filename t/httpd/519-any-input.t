@@ -62,17 +62,10 @@ sub unexpected {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, modules => [qw(proxy proxy_http)], conf => <<'CONF');
-KeepAlive On
-MaxKeepAliveRequests 0
-<Location /control>
-    SetHandler admission-control
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 4
-    AdmissionQueue 9
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, modules => [qw(proxy proxy_http)], conf =>
+        "KeepAlive On\nMaxKeepAliveRequests 0\n"
+        . location('/control', 'SetHandler admission-control')
+        . location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 9'));
     my %reset = (method => 'POST', body => "zone=$ZONE&limit=config&queue=config&mode=config",
                  headers => [ 'Content-Type: application/x-www-form-urlencoded', 'X-Admission-Control: 1' ]);
     $httpd->allow_in_log(qr/ADM0(?:202|207|208|215)/, qr/AH\d+/);

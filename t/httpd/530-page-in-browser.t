@@ -151,23 +151,13 @@ sub gives_orders {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
-ExtendedStatus On
-<Location /control>
-    SetHandler admission-control
-</Location>
-<Location /admission>
-    SetHandler admission-status
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionQueue 3
-</Location>
-<Location /cgi-bin/a-name-that-is-much-too-long-for-the-width-of-a-telephone-and-cannot-be-broken/>
-    MaxConcurrent 1
-    AdmissionQueue 0
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf =>
+        "ExtendedStatus On\n"
+        . location('/control', 'SetHandler admission-control')
+        . location('/admission', 'SetHandler admission-status')
+        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 3')
+        . location('/cgi-bin/a-name-that-is-much-too-long-for-the-width-of-a-telephone-and-cannot-be-broken/',
+                   'MaxConcurrent 1', 'AdmissionQueue 0'));
     $httpd->expect_rejections($ZONE, 'full');
     $httpd->expect_in_log(qr/ADM0207/);
     my $url = $httpd->url('/admission');

@@ -13,25 +13,17 @@ my @OUTPUTS = qw(/server-status /server-status?auto /server-status?notable /admi
 sub start_with_zones {
     my ($combo, $zones) = @_;
 
-    return start_httpd(combo => $combo, conf => <<"CONF" . join '', map { <<"ZONE" } 1 .. $zones - 1);
+    return start_httpd(combo => $combo, conf => join '', <<'CONF',
 StartServers 1
 ServerLimit 1
 MaxRequestWorkers 10
 MaxSpareThreads 10
-<Location /admission>
-    SetHandler admission-status
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 1
-</Location>
 AdmissionParking Off
 AdmissionQueue 0
 AdmissionHandlers all
 CONF
-<Location /zone/$_>
-    MaxConcurrent 1
-</Location>
-ZONE
+        location('/admission', 'SetHandler admission-status'),
+        map { location($_, 'MaxConcurrent 1') } '/cgi-bin/', map { "/zone/$_" } 1 .. $zones - 1);
 }
 
 # HTTP/1.0 has no chunks to put together: the size of the answer, its first line.
@@ -146,8 +138,7 @@ for_each_combo(sub {
     my $seconds_of = sub {
         my ($zones) = @_;
         my $httpd = new_httpd(combo => $combo);
-        $httpd->configure(join '', map { "<Location /zone/$_>\nMaxConcurrent 1\n</Location>\n" }
-                                   1 .. $zones);
+        $httpd->configure(join '', map { location("/zone/$_", 'MaxConcurrent 1') } 1 .. $zones);
         my $before = (times)[2] + (times)[3];
         my ($rv, $output) = $httpd->configtest;
         is $rv, 0, "$zones zones" or diag $output;

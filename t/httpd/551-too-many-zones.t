@@ -5,8 +5,7 @@ use AdmissionTest;
 
 my ($combo) = combos('event+cgid') or plan skip_all => 'no event';
 my $sections = sub {
-    return join '', "AdmissionHandlers all\n",
-        map { "<Location /zone/$_>\nMaxConcurrent 1\n</Location>\n" } 1 .. $_[0];
+    return join '', "AdmissionHandlers all\n", map { location("/zone/$_", 'MaxConcurrent 1') } 1 .. $_[0];
 };
 
 my $httpd = new_httpd(combo => $combo);

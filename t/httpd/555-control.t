@@ -10,21 +10,10 @@ my $TOOL = 'X-Admission-Control: 1';
 
 sub conf {
     my ($httpd, $limit) = @_;
-    return <<"CONF";
-<Location /control>
-    SetHandler admission-control
-</Location>
-<Location /open>
-    SetHandler admission-status
-</Location>
-<Directory $httpd->{dir}/docs>
-    AllowOverride All
-</Directory>
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-    AdmissionQueue 4
-</Location>
-CONF
+    return "<Directory $httpd->{dir}/docs>\nAllowOverride All\n</Directory>\n"
+        . location('/control', 'SetHandler admission-control')
+        . location('/open', 'SetHandler admission-status')
+        . location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 4');
 }
 
 # The answer to an order.

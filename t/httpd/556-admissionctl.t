@@ -119,19 +119,12 @@ sub asks_a_backend {
     my %proxy = (swallows => '',
                  spares => join '', map { qq(ProxyPass "/admission-$_" "!"\n) } qw(status control));
     for my $kind (qw(swallows spares)) {
-        my $front = start_httpd(combo => $combo, modules => [qw(proxy proxy_http)], conf => <<"CONF");
-ProxyPass "/server-status" "!"
-$proxy{$kind}ProxyPass "/" "http://127.0.0.1:$httpd->{port}/behind/"
-<Location "/admission-status">
-    SetHandler admission-status
-</Location>
-<Location "/admission-control">
-    SetHandler admission-control
-</Location>
-<Location "/front/">
-    MaxConcurrent 2
-</Location>
-CONF
+        my $front = start_httpd(combo => $combo, modules => [qw(proxy proxy_http)], conf =>
+            qq(ProxyPass "/server-status" "!"\n$proxy{$kind})
+            . qq(ProxyPass "/" "http://127.0.0.1:$httpd->{port}/behind/"\n)
+            . location('/admission-status', 'SetHandler admission-status')
+            . location('/admission-control', 'SetHandler admission-control')
+            . location('/front/', 'MaxConcurrent 2'));
         local $url = $front->url('/admission-control');
         if ($kind eq 'swallows') {
             like ctl(1, 'show'), qr{/admission-status: status 404, and not.*ProxyPass "/admission-status" "!"}, 'nothing is shown';
@@ -348,37 +341,16 @@ sub sweeps {
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, modules => [qw(auth_basic authn_core authn_file authz_user)],
-                            conf => <<'CONF');
-<Location /admission-status>
-    SetHandler admission-status
-</Location>
-<Location /control>
-    SetHandler admission-control
-</Location>
-<Location /private>
-    SetHandler admission-control
-    AuthType Basic
-    AuthName private
-    AuthBasicProvider file
-    AuthUserFile /dev/null
-    Require valid-user
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionQueue 4
-    AdmissionExempt "%{QUERY_STRING} == 'ms=1'"
-</Location>
-<Location /other/>
-    MaxConcurrent 7
-</Location>
-<Location /named/>
-    MaxConcurrent 1
-    AdmissionZone "a:$(touch pwned)"
-</Location>
-<Location /found/>
-    MaxConcurrent auto 2 9
-</Location>
-CONF
+                            conf =>
+        location('/admission-status', 'SetHandler admission-status')
+        . location('/control', 'SetHandler admission-control')
+        . location('/private', 'SetHandler admission-control', 'AuthType Basic', 'AuthName private',
+                   'AuthBasicProvider file', 'AuthUserFile /dev/null', 'Require valid-user')
+        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 4',
+                   q(AdmissionExempt "%{QUERY_STRING} == 'ms=1'"))
+        . location('/other/', 'MaxConcurrent 7')
+        . location('/named/', 'MaxConcurrent 1', 'AdmissionZone "a:$(touch pwned)"')
+        . location('/found/', 'MaxConcurrent auto 2 9'));
     $url = $httpd->url('/control');
     $httpd->expect_in_log(qr/ADM0207/, qr/AH01618: user me not found/);
     refuses();

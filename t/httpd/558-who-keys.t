@@ -12,25 +12,14 @@ sub page { my ($httpd, $zone) = @_; return $httpd->get("/admission?zone=$zone")-
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 20, conf => <<'CONF');
-ExtendedStatus On
-<Location /admission>
-    SetHandler admission-status
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 3
-    AdmissionQueue 5
-    AdmissionFair "%{HTTP:X-Key}"
-    AdmissionPriority high "%{HTTP:X-Key} == 'first'"
-    AdmissionCost 2 "%{HTTP:X-Key} =~ /b/"
-</Location>
-<Location /cgi-bin/dry/>
-    MaxConcurrent 1
-    AdmissionQueue 1
-    AdmissionFair off
-    AdmissionDryRun On
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 20, conf =>
+        "ExtendedStatus On\n"
+        . location('/admission', 'SetHandler admission-status')
+        . location('/cgi-bin/', 'MaxConcurrent 3', 'AdmissionQueue 5', 'AdmissionFair "%{HTTP:X-Key}"',
+                   q(AdmissionPriority high "%{HTTP:X-Key} == 'first'"),
+                   'AdmissionCost 2 "%{HTTP:X-Key} =~ /b/"')
+        . location('/cgi-bin/dry/', 'MaxConcurrent 1', 'AdmissionQueue 1', 'AdmissionFair off',
+                   'AdmissionDryRun On'));
     my @clients = $httpd->ask('/cgi-bin/heavy?until=go', from('<b>&'));
     $httpd->zone_becomes('/cgi-bin/', 'a dear one runs', Active => 2);
     push @clients, $httpd->ask('/cgi-bin/heavy?until=go', from('a'));

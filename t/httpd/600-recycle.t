@@ -109,13 +109,8 @@ for_each_combo(sub {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_prefork($combo, <<'CONF');
-AdmissionRecycle 1
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 2
-</Location>
-CONF
+    my $httpd = start_prefork($combo, "AdmissionRecycle 1\n"
+        . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 2'));
     # Whoever serves these two has something to do until we say so.
     my @line = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1, 2;
     $httpd->zone_becomes('/cgi-bin/', 'one runs and one waits', Active => 1, Queued => 1);

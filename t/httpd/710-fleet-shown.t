@@ -9,7 +9,7 @@ use Admission::Redis;
 
 use JSON::PP ();
 
-my $module = engine_or_skip('redis');
+engine_or_skip('redis');
 
 my $PROGRAM = "$FindBin::Bin/../../src/control/admissionctl";
 my $SECRET = 'do-not-show-this-0815';
@@ -17,26 +17,11 @@ my $RIGHTS = '~adm:* &adm:* -@all +evalsha +script|load +hgetall +hset +hdel +pe
     . '+publish +subscribe +role +info +select';
 my $redis = Admission::Redis->start(conf => ["user fleet on >$SECRET $RIGHTS", 'user default off']);
 
-my $CONF = <<"CONF";
-LoadModule admission_redis_module $module
-AdmissionEngine redis://127.0.0.1:$redis->{port}/0 user=fleet password-file=password
-AdmissionFleet lease=3s hold=1s fallback=reject
-<Location /admission>
-    SetHandler admission-control
-</Location>
-<Location /server-info>
-    SetHandler server-info
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 4
-    AdmissionZone db fleet
-    AdmissionQueue 10 timeout=60s
-</Location>
-<Location /local/>
-    MaxConcurrent 2
-    AdmissionZone local
-</Location>
-CONF
+my $CONF = fleet_zone("redis://127.0.0.1:$redis->{port}/0 user=fleet password-file=password",
+                      'lease=3s hold=1s fallback=reject', 4, 'AdmissionQueue 10 timeout=60s')
+    . location('/admission', 'SetHandler admission-control')
+    . location('/server-info', 'SetHandler server-info')
+    . location('/local/', 'MaxConcurrent 2', 'AdmissionZone local');
 
 sub server {
     my ($combo) = @_;

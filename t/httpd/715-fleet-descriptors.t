@@ -12,23 +12,17 @@ my $module = engine_or_skip();
 
 sub conf {
     my ($httpd) = @_;
-    return <<"CONF";
+    return <<"CONF"
 LoadModule admission_redis_module $module
 AdmissionEngine redis://127.0.0.1:1
 AdmissionFleet lease=3s hold=1s fallback=open
 AdmissionStateFile state
 AdmissionSpool response=64M
-<Location /programs/>
-    MaxConcurrent 4
-    AdmissionZone db fleet
-    AdmissionQueue 10 timeout=60s
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent auto 1 9
-</Location>
 ScriptAlias /programs/ $httpd->{dir}/docs/
 ScriptAlias /free/ $httpd->{dir}/docs/
 CONF
+        . location('/programs/', 'MaxConcurrent 4', 'AdmissionZone db fleet', 'AdmissionQueue 10 timeout=60s')
+        . location('/cgi-bin/', 'MaxConcurrent auto 1 9');
 }
 
 # { descriptor's file => how it is open } of processes.

@@ -43,13 +43,9 @@ sub ask_something {
 for_each_parking_combo(sub {
     my ($combo) = @_;
     srand $seed;
-    my $httpd = start_parking_httpd(combo => $combo, children => 2, conf => <<"CONF");
-MaxKeepAliveRequests 0
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-    AdmissionQueue 300 timeout=200ms
-</Location>
-CONF
+    my $httpd = start_parking_httpd(combo => $combo, children => 2, conf =>
+        "MaxKeepAliveRequests 0\n"
+        . location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 300 timeout=200ms'));
     my $watch = $httpd->watch;
     my $end   = time + $seconds;
     my ($number, $answers, $left, $rejected, $reloads) = (0) x 5;
