@@ -6,7 +6,7 @@ use AdmissionTest::Fleet;
 
 use Time::HiRes qw(sleep time);
 
-if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
+engine_or_skip('redis');
 
 my $LEASE = 3;
 

@@ -8,7 +8,7 @@ use Admission::Redis;
 
 use Time::HiRes qw(sleep time);
 
-if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
+engine_or_skip('redis');
 
 my ($LEASE, $HOLD) = (5, 2);
 

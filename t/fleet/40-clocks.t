@@ -8,7 +8,7 @@ use AdmissionTest::Fleet;
 use File::Temp ();
 use Time::HiRes qw(sleep time);
 
-if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
+engine_or_skip('redis');
 
 my $tmp = File::Temp->newdir('admission-clock-XXXXXX', TMPDIR => 1);
 system($ENV{CC} // 'cc', '-O1', '-shared', '-fPIC', '-o', "$tmp/clock.so", "$FindBin::Bin/../programs/clock.c") == 0

@@ -12,7 +12,7 @@ use IO::Socket::INET;
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
-if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
+engine_or_skip('redis');
 
 my $tmp = File::Temp->newdir('admission-hostile-XXXXXX', TMPDIR => 1);
 my @others;

@@ -9,7 +9,7 @@ use Admission::Redis;
 
 use Time::HiRes qw(sleep time);
 
-if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
+engine_or_skip('redis');
 
 my ($LEASE, $HOLD) = (10, 2);
 my @redis = Admission::Redis->start;

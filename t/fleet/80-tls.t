@@ -7,7 +7,7 @@ use Admission::Redis;
 
 use File::Temp ();
 
-if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
+engine_or_skip('redis');
 plan skip_all => 'no TLS: it was built with a hiredis without hiredis_ssl' if !AdmissionTest::Fleet::has_tls();
 plan skip_all => 'no openssl: install openssl' if !grep { -x "$_/openssl" } split /:/, $ENV{PATH};
 

@@ -5,7 +5,7 @@ use AdmissionTest::Fleet;
 use Admission::File qw(spill);
 use Admission::Redis;
 
-if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
+engine_or_skip('redis');
 
 my $SECRET = 'of-the-engine-4711';
 my $redis = Admission::Redis->start(conf => ["requirepass $SECRET"]);

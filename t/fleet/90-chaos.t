@@ -7,7 +7,7 @@ use AdmissionTest;
 use AdmissionTest::Fleet;
 use AdmissionTest::FleetChaos;
 
-if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
+engine_or_skip('redis');
 
 my $seconds = $ENV{SECONDS} // 120;
 my $seed    = $ENV{SEED} // int rand 1e6;

@@ -64,5 +64,4 @@ for_each_combo(sub {
     $httpd->zone_becomes($zone, 'nothing remains of dead children', Active => 0, Queued => 0);
     $in_time->($opened_at);
     is $watch->most, 2, 'there were never more than two programs';
-    $httpd->stop;
 });

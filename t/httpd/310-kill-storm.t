@@ -31,5 +31,4 @@ for_each_combo(sub {
 
     is_calm_soon($httpd, programs_end($httpd));
     is $watch->most, $LIMIT, "there were never more than $LIMIT programs";
-    $httpd->stop;
 });

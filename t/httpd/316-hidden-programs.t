@@ -6,8 +6,6 @@ use AdmissionTest;
 use AdmissionTest::Descriptors;
 use Admission::Config;
 use Admission::Crowd;
-use Cwd ();
-use File::Basename 'dirname';
 use File::Temp ();
 use Time::HiRes qw(sleep time);
 
@@ -51,7 +49,7 @@ sub behind {
     return "exec unshare -m sh -c '" . join(' && ', @mounts, 'exec "$@"') . "' sh";
 }
 
-my $redis = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
+my $redis = Admission::Config::engine_module();
 
 # ---- one server ------------------------------------------------------------------
 

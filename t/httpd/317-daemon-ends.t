@@ -30,5 +30,4 @@ for_each_combo(sub {
     cmp_ok scalar(grep { /the permit is kept/ } $httpd->error_log), '<', $limit,
         'they are known to have ended, and keep no permits';
     is $watch->most, $limit, "there were never more than $limit programs";
-    $httpd->stop;
 }, 'event+cgid', 'worker+cgid');

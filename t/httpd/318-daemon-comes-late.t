@@ -35,5 +35,5 @@ for_each_combo(sub {
     chmod 0, $socket or die "$socket: $!\n";
     is $httpd->get('/cgi-bin/heavy')->{status}, 503, 'no daemon for long: mod_cgid answers';
     $httpd->zone_becomes($zone, 'the permit is back', Active => 0, Queued => 0);
-    $httpd->expect_in_log(qr/\[cgid:error\].*AH01257/)->stop;
+    $httpd->expect_in_log(qr/\[cgid:error\].*AH01257/);
 }, 'worker+cgid', 'event+cgid');

@@ -34,21 +34,13 @@ sub survives_a_kill {
     answers($hold);
 }
 
-sub one_agent {
-    my ($httpd, $before, $what) = @_;
-    my @agents;
-
-    wait_for { @agents = $httpd->agents; @agents == 1 && $agents[0] != $before } $what;
-    return $agents[0];
-}
-
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, conf =>
         "LogLevel admission:debug\n"
         . location('/page', 'SetHandler admission-status')
         . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'));
-    my $agent = one_agent($httpd, 0, 'there is one agent');
+    my $agent = $httpd->next_agent(0, 'there is one agent');
     my ($child) = $httpd->children;
 
     # Each begins as the user of the parent.
@@ -60,7 +52,7 @@ for_each_combo(sub {
     survives_a_kill($httpd, 'with the agent');
 
     kill KILL => $agent;
-    $agent = one_agent($httpd, $agent, 'it is killed: another one starts');
+    $agent = $httpd->next_agent($agent, 'it is killed: another one starts');
     survives_a_kill($httpd, 'with the next one');
 
     kill STOP => $agent;
@@ -75,14 +67,13 @@ for_each_combo(sub {
 
     kill STOP => $agent;
     $httpd->graceful;
-    $agent = one_agent($httpd, $agent, 'a stopped one does not outlive a reload');
+    $agent = $httpd->next_agent($agent, 'a stopped one does not outlive a reload');
     $httpd->graceful for 1 .. 3;
-    $agent = one_agent($httpd, $agent, 'no agents pile up');
+    $agent = $httpd->next_agent($agent, 'no agents pile up');
     is_deeply [ listening($agent) ], [], '... and the last does not listen';
     $httpd->expect_in_log(qr/admission:warn.*ADM0133: admission-agent ended \(exit code or signal 9\)/);
     # mod_cgid's daemon dies of SIGPIPE if a child is killed that asks it for a pid.
     $httpd->allow_in_log(qr/cgid:error.*AH01239/);
-    $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');
 
 # Nothing to count: nothing to look after.
@@ -91,5 +82,4 @@ for_each_combo(sub {
     my $httpd = start_httpd(combo => $combo);
 
     is_deeply [ $httpd->agents ], [], 'without a zone there is no agent';
-    $httpd->stop;
 }, 'event+cgid');

@@ -75,5 +75,4 @@ for_each_parking_combo(sub {
     is_deeply statuses(answers(@line)), { 200 => 20 }, 'when it has ended the parked requests run';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
     server_becomes($httpd, 'no request remains parked', AdmissionParked => 0);
-    $httpd->stop;
 });

@@ -38,5 +38,4 @@ for_each_combo(sub {
     is $watch->most, 1, 'one at a time';
     $httpd->zone_becomes('/cgi-bin/', 'all permits are back', Active => 0, Queued => 0,
                          Admitted => 2, Reclaimed => 0);
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

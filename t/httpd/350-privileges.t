@@ -66,7 +66,6 @@ for_each_combo(sub {
     $httpd = with_capabilities($combo, '+net_bind_service');
     $httpd->start;
     runs_at_once($httpd, 2, 'with CAP_NET_BIND_SERVICE the limit holds');
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgi');
 
 # ---- mpm-itk -----------------------------------------------------------------
@@ -95,5 +94,4 @@ CONF
     is scalar($httpd->lines_of('ADM0116')), 0, 'children that still are root are no news';
     runs_at_once($httpd, 2, 'with mpm-itk the limit holds');
     is scalar($httpd->lines_of('ADM0203')), 0, 'no request ran without a limit';
-    $httpd->stop;
 }, 'prefork+cgi');

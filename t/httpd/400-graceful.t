@@ -77,5 +77,4 @@ for_each_combo(sub {
     is_deeply statuses(answers(map { $httpd->ask('/cgi-bin/heavy') } 1 .. 3)),
         { 200 => 3 }, 'the zone is restored';
     $httpd->zone_becomes($zone, 'and works', Limit => 1, Active => 0, Queued => 0);
-    $httpd->stop;
 });

@@ -13,5 +13,4 @@ for_each_combo(sub {
         location("/zone$_", 'MaxConcurrent 100', 'AdmissionQueue 0') } 1 .. $zones);
     $httpd->expect_in_log(qr/admission:warn.*ADM0110: the zones can use \d+ tickets/);
     $httpd->graceful;
-    $httpd->stop;
 }, 'event+cgid');

@@ -38,5 +38,4 @@ for_each_combo(sub {
 
     $httpd->graceful;
     is $is_told->(), 1, 'and once';
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

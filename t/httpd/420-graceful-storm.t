@@ -30,5 +30,4 @@ for_each_combo(sub {
     is $watch->most, $LIMIT, "there were never more than $LIMIT programs";
     cmp_ok $httpd->status->{ParentServerMPMGeneration}, '>', $reloads / 2,
         'the server was reloaded again and again';
-    $httpd->stop;
 });

@@ -27,5 +27,4 @@ for_each_parking_combo(sub {
     $httpd->zone_becomes($zone, 'the client waits', Active => 1, Queued => 1);
     $httpd->open_gate('go');
     is_deeply statuses(answers($holder, $late)), { 200 => 2 }, 'both are answered';
-    $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');

@@ -31,5 +31,4 @@ for_each_parking_combo(sub {
     is_deeply statuses(answers($holder)), { 200 => 1 }, '... and the request that ran';
     wait_for { !grep { $_ == $second } $httpd->children } 'the child ends';
     $httpd->expect_rejections("test.example:$zone", 'long');
-    $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');

@@ -2,8 +2,6 @@
 # that waits there over a reload is rejected, and its permit is free again. The test's
 # module serves in place of mod_fcgid.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Program qw(build_module);
 
@@ -34,5 +32,4 @@ for_each_combo(sub {
     is $answers[0]{headers}{'retry-after'}, 1, '... with Retry-After';
     is $later->answer->{status}, 200, 'what came after the reload is answered';
     $httpd->zone_becomes('z', 'all permits are back', Active => 0, Queued => 0);
-    $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');

@@ -76,5 +76,4 @@ for_each_combo(sub {
     all_agree($httpd, $ZONE, 1);
     # What an automatic limit shows changes by itself.
     all_agree($httpd, "test.example:/$_/", 0) for qw(found dry);
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

@@ -45,7 +45,7 @@ for_each_combo(sub {
     wait_for { $zone_now->()->{Queued} == 2 } 'two wait';
 
     my $zone = $zone_now->();
-    my $json = decode_json($httpd->get('/admission?json')->{body});
+    my $json = $httpd->json('/admission?json');
     my $facts = $json->{zones}[0];
     is $json->{version}, 2, 'JSON has a version';
     is $facts->{name}, 'a "quoted" <b>name</b>', 'and the name as written';
@@ -143,7 +143,6 @@ for_each_combo(sub {
         skip 'promtool is not installed', 1 if !$has_promtool;
         ok accepts_metrics($metrics), 'promtool accepts them';
     }
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
 
 # Names that are UTF-8 stay as they are; others are read as ISO-8859-1. What
@@ -188,5 +187,4 @@ for_each_combo(sub {
     my @asked = map { s/([^\w-])/sprintf '%%%02X', ord $1/ger } sort keys %names, values %names;
     is_deeply [ grep { @{ json_of($httpd, "zone=$_") } != 1 } @asked ], [],
         'a zone is found by its name as written and as shown';
-    $httpd->stop;
 }, 'prefork+cgi');

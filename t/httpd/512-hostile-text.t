@@ -15,8 +15,7 @@ sub encoded { return $_[0] =~ s/(\W)/sprintf '%%%02X', ord $1/ger }
 
 sub names_of {
     my ($httpd) = @_;
-    my $facts = JSON::PP->new->utf8->decode($httpd->get('/control?json')->{body});
-    return map { Encode::encode_utf8($_->{name}) } @{ $facts->{zones} };
+    return map { Encode::encode_utf8($_->{name}) } @{ $httpd->json('/control?json')->{zones} };
 }
 
 # Text in which clients could have put markup.
@@ -62,12 +61,10 @@ for_each_combo(sub {
             is $answer->{status}, 200, substr "$how, " . $name =~ s/[^ -~]/?/gr, 0, 60;
             is_clean('it', $answer->{body});
             next if $how !~ /json/;
-            my $facts = eval { JSON::PP->new->utf8->decode($answer->{body}) } // {};
+            my $facts = eval { JSON::PP::decode_json($answer->{body}) } // {};
             is Encode::encode_utf8($facts->{zones}[0]{name} // ''), $name, '... is the zone';
         }
-        my $answer = $httpd->get('/control', method => 'POST', body => 'limit=2&zone=' . encoded($name),
-            headers => [ 'Content-Type: application/x-www-form-urlencoded', 'X-Admission-Control: 1' ]);
-        is $answer->{status}, 200, '... and takes orders';
+        is $httpd->order('/control', 'limit=2&zone=' . encoded($name))->{status}, 200, '... and takes orders';
     }
     is_clean("?$_", $httpd->get("/control?$_")->{body}) for '', 'json';
     cmp_ok length $httpd->get('/control')->{body}, '<', 10_000, 'the page is small';
@@ -85,7 +82,7 @@ for_each_combo(sub {
     like $_, qr/^(?:#.*|admission_\w+(?:\{(?:\w+="(?:[^"\\]|\\[n"\\])*",?)*\})? \S+)$/a, 'a metric'
         for grep { !/^(?:#.*|admission_\w+(?:\{(?:\w+="(?:[^"\\]|\\[n"\\])*",?)*\})? \S+)$/a }
             split /\n/, $httpd->get('/control?prometheus')->{body};
-    my $who = JSON::PP->new->utf8->decode($httpd->get('/control?json&who=' . encoded($hostile))->{body});
+    my $who = $httpd->json('/control?json&who=' . encoded($hostile));
     my %key = map { $_->{key} => 1 } @{ $who->{zones}[0]{requests} };
     ok $key{ "\x{4e2d}" x 10 }, 'a key of 120 bytes ends with a whole character';
     is $httpd->get("/control?$_")->{headers}{'x-content-type-options'}, 'nosniff', "?$_ is what it says"
@@ -93,5 +90,4 @@ for_each_combo(sub {
     $httpd->open_gate('go');
     is_deeply statuses(answers(@asked)), { 200 => 6 }, 'all are served';
     is_deeply [ grep { /[^\t -~]/ } $httpd->error_log ], [], 'the log has nothing raw';
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

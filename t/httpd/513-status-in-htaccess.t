@@ -83,5 +83,4 @@ CONF
     unlink "$docs/.htaccess";
     $httpd->graceful;
     $all_hold->('after a reload');
-    $httpd->stop;
 }, 'event+cgid');

@@ -51,5 +51,4 @@ for_each_combo(sub {
                 '... and from there to all';
         }
     }
-    $httpd->stop;
 }, 'event+cgid');

@@ -3,7 +3,6 @@
 
 use AdmissionTest;
 use AdmissionTest::Outputs;
-use JSON::PP;
 use List::Util qw(sum0);
 
 my ($ZONE, $WIDE) = map { "test.example:$_" } '/cgi-bin/', '/cgi-bin/wide/';
@@ -44,8 +43,7 @@ sub all_say {
 # The numbers of a histogram, in both outputs that have them.
 sub durations_are_counted {
     my ($httpd, $kind, $number) = @_;
-    my ($zone) = grep { $_->{name} eq $ZONE }
-                 @{ decode_json($httpd->get('/admission?json')->{body})->{zones} };
+    my ($zone) = grep { $_->{name} eq $ZONE } @{ $httpd->json('/admission?json')->{zones} };
     my $metrics = $httpd->get('/admission?prometheus')->{body};
     my $metric = "admission_${kind}_duration_seconds";
     my @buckets = $metrics =~ /^${metric}_bucket\{zone="\Q$ZONE\E",le="[^"]+"\} (\d+)$/mg;
@@ -119,5 +117,4 @@ for_each_combo(sub {
             RejectedReserve => 2, Gone => 0);
     durations_are_counted($httpd, 'wait', $waited + 1);
     durations_are_counted($httpd, 'service', $ran + 3);
-    $httpd->stop;
 });

@@ -43,10 +43,7 @@ for_each_combo(sub {
         my $json = $httpd->get('/admission-status?json');
         is $json->{status}, 200, '... the page is there';
         like $json->{body}, qr/"name":\s*"site"/, '... with the zone';
-        is $httpd->get('/admission-control', method => 'POST', body => 'zone=site&limit=2',
-                       headers => [ 'Content-Type: application/x-www-form-urlencoded',
-                                    'X-Admission-Control: 1' ])->{status}, 200,
-            '... and takes orders';
+        is $httpd->order('/admission-control', 'zone=site&limit=2')->{status}, 200, '... and takes orders';
         is $httpd->get('/closed')->{status}, 403, '... where it is allowed';
         $httpd->open_gate('go');
         is $held->answer->{status}, 200, '... the site goes on';

@@ -164,5 +164,4 @@ for_each_combo(sub {
     } $was, $is;
     like $counted->[0], qr/admitted 0/, 'there are counters';
     is_deeply $counted, $counted_before, '... and nothing was counted';
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

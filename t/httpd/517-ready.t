@@ -16,10 +16,7 @@ sub ready {
 
 sub mode {
     my ($httpd, $zone, $mode) = @_;
-    my $answer = $httpd->get('/control', method => 'POST', body => "zone=$zone&mode=$mode",
-                             headers => [ 'X-Admission-Control: 1',
-                                          'Content-Type: application/x-www-form-urlencoded' ]);
-    is $answer->{status}, 200, "$zone: $mode";
+    is $httpd->order('/control', "zone=$zone&mode=$mode")->{status}, 200, "$zone: $mode";
 }
 
 for_each_combo(sub {
@@ -69,5 +66,4 @@ for_each_combo(sub {
     is ready($httpd), "200 ready\n", '... and opens it';
     is $httpd->get('/control?ready&zone=none')->{status}, 404, 'a zone that is not there';
     $httpd->expect_in_log(qr/ADM0207/);
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

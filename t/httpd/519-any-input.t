@@ -4,8 +4,6 @@
 # The inputs are random mutations of valid ones; the seed is printed. ADMISSION_INPUTS is the
 # number of inputs of each kind, ADMISSION_SEED another seed.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $NUMBER = $ENV{ADMISSION_INPUTS} // 300;
@@ -66,8 +64,6 @@ for_each_combo(sub {
         "KeepAlive On\nMaxKeepAliveRequests 0\n"
         . location('/control', 'SetHandler admission-control')
         . location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 9'));
-    my %reset = (method => 'POST', body => "zone=$ZONE&limit=config&queue=config&mode=config",
-                 headers => [ 'Content-Type: application/x-www-form-urlencoded', 'X-Admission-Control: 1' ]);
     $httpd->allow_in_log(qr/ADM0(?:202|207|208|215)/, qr/AH\d+/);
     note "ADMISSION_SEED=$SEED";
     srand $SEED;
@@ -79,14 +75,15 @@ for_each_combo(sub {
     });
     is_deeply unexpected($count, 200, 400, 404, 405, 503), [], 'queries: served or rejected';
     $count = statuses_of($httpd, sub {
-        return $_[0]->ask('/control', keep => 1, method => 'POST', headers => $reset{headers},
-                          body => mutated($VALID{form}[ rand @{ $VALID{form} } ]));
+        return $_[0]->ask('/control', keep => 1, method => 'POST', body => mutated($VALID{form}[ rand @{ $VALID{form} } ]),
+                          headers => [ 'Content-Type: application/x-www-form-urlencoded', 'X-Admission-Control: 1' ]);
     });
     is_deeply unexpected($count, 200, 400, 404, 413), [], 'forms: applied or rejected';
     my $zone = $httpd->zone('/cgi-bin/');
     cmp_ok $zone->{$_->[0]}, '>=', $_->[1], "$_->[0] is in range" for [ Limit => 1 ], [ QueueLength => 0 ];
     cmp_ok $zone->{$_}, '<=', 65535, "$_ is in range" for qw(Limit QueueLength);
-    is $httpd->ask('/control', %reset)->answer->{status}, 200, 'an override after that';
+    is $httpd->order('/control', "zone=$ZONE&limit=config&queue=config&mode=config")->{status}, 200,
+        'an override after that';
     $httpd->zone_becomes('/cgi-bin/', '... applies', Limit => 4, QueueLength => 9, Mode => 'open');
 
     my $before = $httpd->zone('/cgi-bin/')->{Admitted};
@@ -97,7 +94,4 @@ for_each_combo(sub {
     is_deeply unexpected($count, 200, 400), [], 'ticket headers: served, or rejected by httpd';
     $httpd->zone_becomes('/cgi-bin/', '... and each request has its own permit', Active => 0, Queued => 0,
                          Admitted => $before + $count->{200});
-    $httpd->stop;
 }, 'event+cgid', 'prefork+cgi');
-
-done_testing;

@@ -63,5 +63,4 @@ for_each_combo(sub {
     $page = $httpd->get('/busy.shtml');
     is_deeply items($page), [], 'for another reason it has no numbers';
     like $page->{body}, qr/cannot answer this request at the moment/, 'and says so';
-    $httpd->stop;
 });

@@ -294,5 +294,4 @@ for_each_combo(sub {
     wait_for { "@{ $browser->value($ROWS) }" eq 'test.example:/zone/777' } 'the filter finds any', 15;
     is_deeply [ $browser->complaints ], [], 'the browser has nothing to complain of';
     $browser->quit;
-    $httpd->stop;
 }, 'event+cgid');

@@ -61,5 +61,4 @@ for_each_combo(sub {
     note scalar(grep { /ADM0202/ } @new), " lines for $flood rejections each, in minutes: ",
         join ', ', map { "$_ $minutes{$_}" } @zones;
 
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

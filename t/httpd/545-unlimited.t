@@ -38,7 +38,7 @@ for_each_combo(sub {
             or skip 'nobody may write into httpd here', 1;
         $is_spoiled = ok spoil_segment($httpd, $memory), 'the shared memory is overwritten';
     }
-    return $httpd->stop if !$is_spoiled;
+    return if !$is_spoiled;
 
     my @old = $httpd->children;
     kill KILL => @old;
@@ -67,5 +67,4 @@ for_each_combo(sub {
                           qr/ADM0131/);
     $httpd->expect_in_log(qr/ADM0108/, qr/ADM0203: zone test\.example:\/cgi-bin\/: this child/);
     is scalar($httpd->lines_of('ADM0203')), 1, 'and the error log once';
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

@@ -129,7 +129,6 @@ for_each_combo(sub {
     is $shown->('')->[0], '/cgi-bin/', 'first comes the one where a request runs';
     $httpd->open_gate('go');
     is +(answers($runs))[0]{status}, 200, 'which ends well';
-    $httpd->stop;
 }, 'event+cgid');
 
 # Configurations of so many zones are read in time that grows with their number.

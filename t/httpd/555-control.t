@@ -19,10 +19,8 @@ sub conf {
 # The answer to an order.
 sub order {
     my ($httpd, $body, %o) = @_;
-    my ($zone, $path, $headers) = @o{qw(zone path headers)};
-    $zone //= $ZONE =~ s/:/%3a/r;
-    return $httpd->get($path // '/control', method => 'POST', body => "zone=$zone&$body",
-                       headers => [ $FORM, @{ $headers // [$TOOL] } ]);
+    my $zone = $o{zone} // $ZONE =~ s/:/%3a/r;
+    return $httpd->order($o{path} // '/control', "zone=$zone&$body", @{ $o{headers} // [] });
 }
 
 sub obeyed {
@@ -58,7 +56,7 @@ sub refuses {
         400, 'no form';
 
     my %sender = (
-        'no header of ours'   => [],
+        'no header of ours'   => ['X-Other: 1'],
         'a foreign page'      => [ 'Origin: http://evil.example', $TOOL ],
         'no page that is known' => [ 'Origin: null', $TOOL ],
         'another scheme'      => [ "Origin: https://test.example:$httpd->{port}" ],
@@ -133,8 +131,7 @@ for_each_combo(sub {
     obeyed($httpd, 'mode=pause');
     my @paused = map { $httpd->ask('/cgi-bin/heavy') } 1 .. 3;
     $httpd->zone_becomes('/cgi-bin/', 'all wait', Active => 0, Queued => 3, Mode => 'pause');
-    my $past = JSON::PP::decode_json($httpd->get("/control?json&history=$ZONE")->{body})
-        ->{zones}[0]{history}{limit};
+    my $past = $httpd->json("/control?json&history=$ZONE")->{zones}[0]{history}{limit};
     is_deeply [ @$past[ 0, -1 ] ], [ 2, 0 ], 'the history has the limit of before, and none now';
     my $origin = "http://test.example:$httpd->{port}";
     my $page = $httpd->get("/control?zone=$ZONE");
@@ -176,5 +173,4 @@ for_each_combo(sub {
         'the log says what was ordered, and by whom';
     like $orders[-1], qr/limit 2 -> 5 .*queue 4 -> 7 \(configured 4\), mode drain -> open/,
         '... all of it';
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

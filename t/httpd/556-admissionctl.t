@@ -169,7 +169,7 @@ sub asks_for_one {
     my @asked = $httpd->access_log;
     is_deeply [ map { m{ (/control\S*)} } @asked[ $before .. $#asked ] ],
         ['/control?json&zone=test.example%3A%2Fcgi-bin%2F'], 'one zone is asked for';
-    my $whole = JSON::PP::decode_json($httpd->get('/control?json')->{body})->{zones};
+    my $whole = $httpd->json('/control?json')->{zones};
     my $shown = JSON::PP::decode_json(ctl(0, '--json', 'show'))->{zones};
     # What is measured for `auto` changes meanwhile.
     is_deeply [ grep { $_->{limitMode} ne 'auto' } @$shown ], [ grep { $_->{limitMode} ne 'auto' } @$whole ], 'and all are read as JSON::PP reads them';
@@ -427,5 +427,4 @@ for_each_combo(sub {
     $url = $httpd->url('/admission-status');
     like ctl(1, qw(limit cgi 3)), qr/admission-control: status 404, and not from/, 'orders go to the other URL';
     unlike ctl(1, qw(sweep cgi 1-2)), qr/RESTORE|limit +req/, '... so that a sweep has nothing to restore';
-    $httpd->stop;
 }, 'event+cgid');

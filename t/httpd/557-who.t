@@ -1,15 +1,12 @@
 # ?json&who=ZONE: which requests hold the permits of a zone, and which wait.
 
 use AdmissionTest;
-use JSON::PP ();
 
 my $ZONE = 'test.example:/cgi-bin/';
 
 sub who {
     my ($httpd) = @_;
-    my $answer = $httpd->get("/admission?json&who=$ZONE");
-    my $facts = JSON::PP->new->utf8->decode($answer->{body});
-    return @{ $facts->{zones}[0]{requests} };
+    return @{ $httpd->json("/admission?json&who=$ZONE")->{zones}[0]{requests} };
 }
 
 sub uris { return sort map { $_->{uri} } @_ }
@@ -67,5 +64,4 @@ for_each_combo(sub {
         'without ExtendedStatus it says nothing of itself';
     $httpd->open_gate('end');
     is_deeply statuses(answers($one)), { 200 => 1 }, '... and is served';
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

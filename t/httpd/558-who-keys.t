@@ -1,7 +1,6 @@
 # What is shown of a zone with keys, priorities and costs, and of a dry run.
 
 use AdmissionTest;
-use JSON::PP ();
 
 my $ZONE = 'test.example:/cgi-bin/';
 my $DRY = 'test.example:/cgi-bin/dry/';
@@ -27,8 +26,7 @@ for_each_combo(sub {
     push @clients, $httpd->ask('/cgi-bin/heavy', from('first'));
     $httpd->zone_becomes('/cgi-bin/', 'one waits', Active => 3, Queued => 1);
 
-    my $facts = JSON::PP->new->utf8->decode(
-        $httpd->get("/admission?json&who=$ZONE")->{body});
+    my $facts = $httpd->json("/admission?json&who=$ZONE");
     is_deeply [ sort map { join ' ', @{$_}{qw(state key priority cost)} }
                      @{ $facts->{zones}[0]{requests} } ],
         [ 'running <b>& normal 2', 'running a normal 1', 'waiting first high 1' ],
@@ -50,5 +48,4 @@ for_each_combo(sub {
     unlike $page, qr/Keys with the most/, 'it has no keys';
     $httpd->open_gate('go');
     is_deeply statuses(answers(@clients)), { 200 => 6 }, 'all are served';
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

@@ -1,7 +1,6 @@
 # What programs took that have ended: memory, processor time, room for more.
 
 use AdmissionTest;
-use JSON::PP ();
 
 my $ZONE = 'test.example:/cgi-bin/';
 
@@ -42,5 +41,4 @@ for_each_combo(sub {
         $httpd->get('/cgi-bin/heavy');
         $httpd->zone('/cgi-bin/')->{ProgramsEnded} > 3;
     } 'short ones are known, too' if $is_told;
-    $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');

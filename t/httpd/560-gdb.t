@@ -27,5 +27,4 @@ for_each_combo(sub {
         or diag $said;
     $httpd->open_gate('go');
     answers($hold, $waits);
-    $httpd->stop;
 }, 'event+cgid');

@@ -121,7 +121,6 @@ for_each_combo(sub {
     $httpd->open_gate('go');
     is_deeply statuses(answers(@line)), { 200 => 2 }, 'waiting requests get their responses';
     is ask_until_recycled($httpd, $before + 2), 0, 'no request waits any more: children exit';
-    $httpd->stop;
 }, 'prefork+cgi');
 
 # ---- threaded MPMs -----------------------------------------------------------------
@@ -131,7 +130,6 @@ for_each_combo(sub {
     my $httpd = start_httpd(combo => $combo, workers => 50, conf => 'AdmissionRecycle 10');
 
     is ask_until_recycled($httpd, 2), 0, 'no request fails, and min = max works';
-    $httpd->stop;
 }, 'worker+cgid', 'event+cgid');
 
 for_each_combo(sub {
@@ -159,7 +157,6 @@ CONF
     cmp_ok scalar(keys %in_part), '>=', $children - 2, '... spread evenly over it'
         or diag "@quotas";
     cmp_ok max(values %in_part), '<=', 2, '... and nowhere a crowd' or diag "@quotas";
-    $httpd->stop;
 }, 'worker+cgid', 'event+cgid');
 
 # ---- off -----------------------------------------------------------------------------
@@ -172,5 +169,4 @@ for_each_combo(sub {
     answers(map { $httpd->ask('/') } 1 .. 8) for 1 .. 10;
     is recycled($httpd), 0, 'without the directive no child exits';
     is join(' ', sort $httpd->children), $before, '... and the children are the same';
-    $httpd->stop;
 }, 'prefork+cgi');

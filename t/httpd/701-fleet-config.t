@@ -4,10 +4,7 @@
 use AdmissionTest;
 use AdmissionTest::Fleet;
 
-use Cwd ();
-use File::Basename 'dirname';
-
-my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
+my $module = Admission::Config::engine_module();
 my ($combo) = combos() or plan skip_all => 'no combination';
 my $httpd = AdmissionTest::Httpd->new(combo => $combo, workers => 200);
 my $zone = "<Location /x>\nMaxConcurrent 4\nAdmissionZone db fleet\n</Location>\n";

@@ -72,5 +72,4 @@ for_each_combo(sub {
     $httpd->open_gate('hold');
     is $hold->answer->{status}, 200, 'the running request is served';
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, '... and a new request';
-    $httpd->stop;
 }, 'event+cgid', 'prefork+cgi');

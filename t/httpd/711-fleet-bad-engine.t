@@ -57,11 +57,11 @@ sub resident_kb {
 sub is_told {
     my ($httpd, $what, $pattern, %says) = @_;
     my ($agent) = $httpd->agents;
-    my ($next, @lines);
+    my @lines;
 
     $fake->says(%says);
     $httpd->graceful;
-    wait_for { my @now = $httpd->agents; $next = $now[0] if @now == 1 && $now[0] != $agent } "$what: a reload";
+    my $next = $httpd->next_agent($agent, "$what: a reload");
     my $told = sub { @lines = grep { /\[pid $next:.*(?:$TOLD)/ } split /\n/, $httpd->slurp('error.log') };
     wait_for { $told->() } '... there is a queue';
     like $lines[0], $pattern, '... that says it';
@@ -108,11 +108,10 @@ for_each_combo(sub {
     my $stale = sub { return $httpd->status->{AdmissionEngineStale} };
     my $least = $stale->();
     $httpd->graceful;
-    wait_for { my @now = $httpd->agents; @now == 1 && $now[0] != $agent && $stale->() > $least }
-        'another server is said to have each name';
+    $httpd->next_agent($agent, 'a reload');
+    wait_for { $stale->() > $least } 'another server is said to have each name';
     my ($began, $before) = (time, $stale->());
     sleep 0.5;
     my $often = $stale->() - $before;
     cmp_ok $often, '<=', 2 + 5 * (time - $began), '... is asked rarely';
-    $httpd->stop;
 }, 'event+cgid');

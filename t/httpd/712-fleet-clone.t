@@ -46,10 +46,9 @@ for_each_combo(sub {
     my ($agent) = $httpd->agents;
     kill KILL => $agent;
     $httpd->allow_in_log(qr/ADM0133/, qr/ADM0148/);
-    wait_for { my @agents = $httpd->agents; @agents == 1 && $agents[0] != $agent } 'the next agent';
+    $httpd->next_agent($agent, 'the next agent');
     $httpd->zone_becomes('db', '... until the lease and the hold of the other one are over', Active => 3);
     is_deeply [ ids() ], [$other], '... has the new name, too';
     $httpd->open_gate('go');
     is_deeply statuses(answers(@held)), { 200 => 3 }, 'all are served';
-    $httpd->stop;
 }, 'event+cgid', 'prefork+cgi');

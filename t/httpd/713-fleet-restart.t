@@ -39,11 +39,10 @@ sub is_full {
 sub kill_all {
     my ($httpd, @others) = @_;
 
-    kill KILL => $httpd->{pid};
-    wait_for { $httpd->has_exited } 'the parent is killed';
-    kill KILL => $httpd->processes, @others;
-    # Whoever is not gone yet has what was granted.
-    wait_for { !$httpd->processes && !grep { kill 0 => $_ } @others } '... and all others';
+    $httpd->dies;
+    kill KILL => @others;
+    # Who is not gone yet has what was granted.
+    wait_for { !grep { kill 0 => $_ } @others } '... and its programs';
     $httpd->finish;
 }
 
@@ -63,11 +62,7 @@ for_each_combo(sub {
 
     # Its programs live: theirs is not free.
     my @programs = $httpd->live_programs_now;
-    my %is_program = map { $_ => 1 } @programs;
-    kill KILL => $httpd->{pid};
-    wait_for { $httpd->has_exited } 'the parent is killed';
-    kill KILL => grep { !$is_program{$_} } $httpd->processes;
-    wait_for { !grep { !$is_program{$_} } $httpd->processes } '... and all but the programs';
+    $httpd->dies(@programs);
     $httpd->start;
     wait_for { $httpd->zone('db')->{FleetServers} == 2 } 'another server starts alongside';
     push @held, $httpd->ask('/cgi-bin/heavy');

@@ -5,7 +5,7 @@
 use AdmissionTest;
 use AdmissionTest::Fleet;
 
-if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
+engine_or_skip('redis');
 
 for_each_combo(sub {
     my ($combo) = @_;

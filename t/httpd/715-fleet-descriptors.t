@@ -39,16 +39,6 @@ sub open_files {
     return \%how;
 }
 
-sub kill_httpd {
-    my ($httpd, @spared) = @_;
-    my %is_spared = map { $_ => 1 } @spared;
-
-    kill KILL => $httpd->{pid};
-    wait_for { $httpd->has_exited } 'the parent is killed';
-    kill KILL => grep { !$is_spared{$_} } $httpd->processes;
-    wait_for { !grep { !$is_spared{$_} } $httpd->processes } '... and all but the program';
-}
-
 sub notices { my ($httpd) = @_; return scalar grep { /ADM0150/ } $httpd->error_log }
 
 for_each_combo(sub {
@@ -87,11 +77,11 @@ for_each_combo(sub {
     my $program = $httpd->ask("/programs/fds.cgi?$kept");
     my $pid;
     wait_for { ($pid) = map { /\.(\d+)\z/ } glob "$kept.*" } 'a program stays';
-    kill_httpd($httpd, $pid);
+    $httpd->dies($pid);
     $httpd->start;
     is notices($httpd), 1, 'a server that starts alongside is informed';
     isnt $httpd->slurp('run/admission.fleet'), $id, '... and has an id of its own';
-    kill_httpd($httpd, $pid);
+    $httpd->dies($pid);
     # Of a killed process with several threads, the last one closes the files.
     wait_for { !sysopen(my $fifo, $alive, O_WRONLY | O_NONBLOCK) && $!{ENXIO} }
         'no process has the second server\'s sign of life';
@@ -100,5 +90,4 @@ for_each_combo(sub {
     unlink "$kept.$pid";
     wait_for { !kill 0 => $pid } 'the program ends';
     $httpd->expect_in_log(qr/ADM0150/);
-    $httpd->stop;
 }, 'prefork+cgi', 'prefork+cgid', 'worker+cgi', 'worker+cgid', 'event+cgi', 'event+cgid');

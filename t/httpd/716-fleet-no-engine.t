@@ -22,5 +22,4 @@ for_each_combo(sub {
     is $zone->{Queued}, 0, 'the queue is empty';
     is $httpd->get('/cgi-bin/heavy')->{status}, 503, 'a later one is rejected, too';
     is $httpd->zone('db')->{RejectedFleet}, 9, '... for the same reason';
-    $httpd->stop;
 }, 'event+cgid', 'prefork+cgi');

@@ -90,5 +90,4 @@ CONF
     $httpd->zone_becomes($zone, '... and is counted so', Active => 0, Queued => 0,
                          Gone => $left, Admitted => $answered{200});
     is scalar(grep { $_ == $child } $httpd->children), 1, 'all by one child';
-    $httpd->stop;
 });

@@ -127,5 +127,4 @@ for_each_parking_combo(sub {
     cmp_ok $watch->most, '<=', $limit, 'the limit was kept';
     wait_for { $httpd->children <= 2 } 'old children are gone';
     $httpd->expect_rejections('test.example:/cgi-bin/', 'long') if $rejected;
-    $httpd->stop;
 }, 'event+cgi');

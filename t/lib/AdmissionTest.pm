@@ -11,9 +11,7 @@ package AdmissionTest;
 use strict;
 use warnings;
 
-use Cwd ();
 use Exporter;
-use File::Basename 'dirname';
 use Test::More;
 use Time::HiRes ();
 
@@ -34,7 +32,8 @@ sub import {
     __PACKAGE__->export_to_level(1);
 }
 
-# Runs the same story on each combination, as a subtest each.
+# Runs the same story on each combination, as a subtest each. Servers that it has not
+# stopped are stopped at its end, with all that this looks at.
 sub for_each_combo {
     my ($story, @wanted) = @_;
 
@@ -47,6 +46,7 @@ sub for_each_combo {
         subtest $combo->{name} => sub {
             needs_modules("mpm_$combo->{mpm}", $combo->{cgi});
             $story->($combo);
+            $_->stop for Admission::Httpd::running();
         };
     }
 }
@@ -67,7 +67,7 @@ sub needs_modules {
 # that says 'redis'.
 sub engine_or_skip {
     my ($redis) = @_;
-    my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
+    my $module = Admission::Config::engine_module();
 
     plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
     plan skip_all => 'no Redis: install redis-tools' if $redis && !Admission::Redis->program;

@@ -70,6 +70,9 @@ sub admission_module {
     return Cwd::abs_path($path) // die "ADMISSION_MODULE: $path: $!\n";
 }
 
+# mod_admission_redis beside it; it is not there where it was built without hiredis.
+sub engine_module { return admission_module() =~ s{[^/]+\z}{mod_admission_redis.so}r }
+
 sub is_installed {
     my ($module) = @_;
     return is_built_in($module) || -e modules_dir() . "/mod_$module.so";

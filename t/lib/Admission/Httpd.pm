@@ -316,10 +316,13 @@ sub stops_within {
             ? 2 * $PATIENCE : $PATIENCE);
 }
 
+# Those that this process has started and that were not stopped.
+sub running { return grep { $_->{started_by} == $$ } @running }
+
 # Runs at the end of every program: a server that is still there was never checked, so
 # the program fails. Not at the end of what it forks.
 END {
-    for my $self (grep { $_->{started_by} == $$ } @running) {
+    for my $self (running()) {
         print STDERR "# not stopped: httpd in $self->{dir}, which has ",
             $self->has_exited ? 'exited' : 'not exited', "\n";
         $self->show_log;

@@ -5,9 +5,6 @@ package AdmissionTest::Alone;
 # when it started. Tests run side by side. Where /proc cannot be covered, which needs
 # root and a mount namespace, it sees the machine.
 
-use strict;
-use warnings;
-
 use Exporter 'import';
 
 use AdmissionTest;

@@ -8,13 +8,9 @@ package AdmissionTest::Chaos;
 # is a story for for_each_combo(): rounds of accidents under load, each followed
 # by a rest in which everything has to come right.
 
-use strict;
-use warnings;
-
 use Exporter 'import';
 use List::Util qw(max shuffle sum0);
 use POSIX ();
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 use AdmissionTest;

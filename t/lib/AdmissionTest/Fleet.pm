@@ -11,12 +11,6 @@ package AdmissionTest::Fleet;
 #     $fleet->rest;                # the load ends; all is whole again
 #     $fleet->stop;                # and never more than the limit ran
 
-use strict;
-use warnings;
-
-use Cwd ();
-use File::Basename 'dirname';
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 use AdmissionTest;
@@ -35,17 +29,8 @@ my @EXPECTED = (qr/ADM0105/, qr/ADM0133/, qr/ADM014[1-9]/, qr/ADM015[02]/, qr/AH
                 qr/\[cgid?:error\]/, qr/AH00052: child pid \d+ exit signal Killed/,
                 qr/AH0004[56]: /, qr/AH00098: pid file/, qr/AH00288|AH00291|AH00167/);
 
-sub module { return dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so' }
-
-# Why there is none; undef: there can be one.
-sub missing {
-    return !-e module()                       ? 'no mod_admission_redis: it was built without hiredis'
-         : !Admission::Redis->program     ? 'no Redis: install redis-tools'
-         :                                      undef;
-}
-
-# Whether it can speak TLS.
-sub has_tls { return `ldd '${\ module() }'` =~ /hiredis_ssl/ }
+# Whether the engine's module can speak TLS.
+sub has_tls { return `ldd '${\ Admission::Config::engine_module() }'` =~ /hiredis_ssl/ }
 
 # fallback, lease, hold (seconds), servers, timeout (of the engine), redis (a Redis),
 # engine (what AdmissionEngine says, and no wires), watched (an observer looks all the time,
@@ -76,26 +61,14 @@ sub dir { return $_[0]{httpds}[0]{dir} }
 
 sub conf {
     my ($self, $n) = @_;
-    my ($module, $dir) = (module(), $self->dir);
+    my $dir = $self->dir;
     my $more = ref $self->{more} ? $self->{more}->($dir) : $self->{more};
     my $engine = $self->{engine} // "redis://127.0.0.1:$self->{wires}[$n]{port}";
-    return <<"CONF";
-LoadModule admission_redis_module $module
-AdmissionEngine $engine timeout=$self->{timeout}
-AdmissionFleet lease=$self->{lease}s hold=$self->{hold}s fallback=$self->{fallback}
-LogLevel admission:info
-<Directory $dir/cgi>
-    Require all granted
-</Directory>
-<Location /cgi-bin/>
-    ScriptAlias $dir/cgi/heavy
-    SetEnv HEAVY_DIR $dir/heavy
-    MaxConcurrent $self->{limit}
-    AdmissionZone $ZONE fleet
-    AdmissionQueue $self->{queue} timeout=60s
-</Location>
-$more
-CONF
+    return fleet_zone("$engine timeout=$self->{timeout}",
+                      "lease=$self->{lease}s hold=$self->{hold}s fallback=$self->{fallback}", $self->{limit},
+                      "ScriptAlias $dir/cgi/heavy", "SetEnv HEAVY_DIR $dir/heavy",
+                      "AdmissionQueue $self->{queue} timeout=60s")
+        . "<Directory $dir/cgi>\nRequire all granted\n</Directory>\n$more\n";
 }
 
 sub zones { my ($self) = @_; return map { eval { $_->zone($ZONE) } // {} } @{ $self->{httpds} } }
@@ -184,7 +157,7 @@ sub change_engine {
 
     $httpd->configure($self->conf($n));
     $httpd->graceful;
-    wait_for { my @now = $httpd->agents; @now == 1 && $now[0] != $agent } 'a reload', 20;
+    $httpd->next_agent($agent, 'a reload');
 }
 
 # Lines of a server's log with this in it.

@@ -5,12 +5,8 @@ package AdmissionTest::FleetChaos;
 #
 #     fleet_chaos(combo => {...}, seconds => 60, seed => 4711);
 
-use strict;
-use warnings;
-
 use Exporter 'import';
 use List::Util 'shuffle';
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 use AdmissionTest;

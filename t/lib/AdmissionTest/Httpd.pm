@@ -5,6 +5,7 @@ package AdmissionTest::Httpd;
 use strict;
 use warnings;
 
+use JSON::PP ();
 use Test::More;
 
 use parent 'Admission::Httpd';
@@ -16,6 +17,39 @@ sub must {
     $level++ while ((caller $level - 1)[1] // '') =~ m{/lib/Admission(?:Test)?/};
     local $Test::Builder::Level = $Test::Builder::Level + $level;
     return ok($is, $what) || diag join "\n", @details;
+}
+
+# What a page answers as JSON.
+sub json { my ($self, $url) = @_; return JSON::PP::decode_json($self->get($url)->{body}) }
+
+# The answer of admission-control to an order: order('/control', 'zone=x&limit=3'), with other
+# headers than that of admissionctl where there are some.
+sub order {
+    my ($self, $url, $form, @headers) = @_;
+    unshift @headers, 'X-Admission-Control: 1' if !@headers;
+    return $self->get($url, method => 'POST', body => $form,
+                      headers => [ 'Content-Type: application/x-www-form-urlencoded', @headers ]);
+}
+
+# Assertion: there comes to be one agent, and not the one of before. @return its pid.
+sub next_agent {
+    my ($self, $before, $what) = @_;
+    my @agents;
+
+    $self->must($self->soon(sub { @agents = $self->agents; @agents == 1 && $agents[0] != $before }), $what);
+    return $agents[0];
+}
+
+# Assertions: kill -9 of the parent, and then of all other processes but these.
+sub dies {
+    my ($self, @spared) = @_;
+    my %is_spared = map { $_ => 1 } @spared;
+    my $others = sub { grep { !$is_spared{$_} } $self->processes };
+
+    kill KILL => $self->{pid};
+    $self->must($self->soon(sub { $self->has_exited }), 'the parent is killed');
+    kill KILL => $others->();
+    $self->must($self->soon(sub { !$others->() }), '... and all others');
 }
 
 sub watch {

@@ -14,7 +14,6 @@ use strict;
 use warnings;
 
 use Exporter 'import';
-use JSON::PP ();
 
 use Fields;
 
@@ -102,7 +101,7 @@ sub read_page {
 
 sub read_json {
     my ($httpd, $name) = @_;
-    my $facts = JSON::PP::decode_json($httpd->get('/admission?json')->{body});
+    my $facts = $httpd->json('/admission?json');
     my ($zone) = grep { $_->{name} eq $name } @{ $facts->{zones} };
 
     delete @$zone{qw(name wait service sharers)};

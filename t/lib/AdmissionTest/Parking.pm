@@ -2,11 +2,7 @@ package AdmissionTest::Parking;
 
 # The words of Admission::Parking, for tests.
 
-use strict;
-use warnings;
-
 use Exporter 'import';
-use Test::More;
 
 use Admission::Parking;
 use AdmissionTest;

@@ -4,9 +4,6 @@ package AdmissionTest::Stock;
 # with its `Listen PORT`, which is one socket for IPv4 and IPv6, and mods-available with the
 # sizes of each MPM. Only ports, paths and the site are its own.
 
-use strict;
-use warnings;
-
 use Admission::Config;
 use Admission::File ();
 use AdmissionTest;

@@ -3,11 +3,7 @@ package AdmissionTest::Storm;
 # What the storms share: a zone of four that everything happens to, and how it
 # must look when the storm is over.
 
-use strict;
-use warnings;
-
 use Exporter 'import';
-use Test::More;
 use Time::HiRes qw(time);
 
 use AdmissionTest;
