@@ -4,7 +4,9 @@
  * The handler returns SUSPENDED, and the MPM polls the connection until it can
  * be written to, which is true of an idle client. So this is what httpd itself
  * needs to suspend and resume a request: `bench/run spawners` compares it with
- * requests that mod_admission parks. Needs CONN_STATE_ASYNC_WAITIO (httpd
+ * requests that mod_admission parks. With -D SUSPEND_HOLD, the MPM resumes the
+ * request when its client sends another byte: `bench/run parking` measures the
+ * memory of suspended requests. Needs CONN_STATE_ASYNC_WAITIO (httpd
  * 2.4.63); without it, the module does nothing.
  */
 #include <httpd.h>
@@ -12,6 +14,7 @@
 #include <apr_hooks.h>
 #include <http_config.h>
 #include <http_connection.h>
+#include <http_core.h>
 #include <http_protocol.h>
 #include <http_request.h>
 
@@ -96,7 +99,9 @@ static int process(conn_rec *c)
     }
     if (suspended->state == LEAVES) {
         suspended->state = WAITS;
-        c->cs->sense = CONN_SENSE_WANT_WRITE;
+        c->cs->sense = ap_exists_config_define("SUSPEND_HOLD")
+                           ? CONN_SENSE_WANT_READ
+                           : CONN_SENSE_WANT_WRITE;
         c->cs->state = CONN_STATE_ASYNC_WAITIO;
         rv = OK;
     }
