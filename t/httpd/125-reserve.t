@@ -1,62 +1,89 @@
-# Static pages beside a full line: waiting requests never take the last
-# workers, and who finds no worker to wait in is told so.
+# Static pages beside a full queue: waiting requests never take the last workers, and who
+# finds no worker to wait in is told so. The reserve as a number is the same as that share
+# of the workers, also for what blocks where others park. One that leaves zones no worker
+# is refused.
 
 use AdmissionTest;
 
-my ($limit, $workers, $heavy) = (4, 40, 120);
+my ($zone, $workers, $limit, $clients) = ('/cgi-bin/', 40, 4, 120);
 my $reserve = $workers / 4;    # the default of 25 %
-
-sub static_passes {
-    my ($httpd) = @_;
-    is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 100),
-        { 200 => 100 },
-        'a hundred static requests pass, one after the other';
-    my @at_once = map { $httpd->ask('/static.txt') } 1 .. $reserve;
-    is_deeply statuses(answers(@at_once)), { 200 => $reserve },
-        'and as many concurrently as workers are reserved';
-}
-
-# Of the heavy requests so many are in, the others rejected for this reason.
-sub sorted_out {
-    my ($httpd, $in, $reason, @heavy) = @_;
-    my $out = @heavy - $in;
-
-    # The default line is longer than the workers that are left for it.
-    $httpd->expect_in_log(qr/admission:warn.*\b100\b/);
-    $httpd->expect_rejections('test.example:/', lc $reason);
-    wait_for_answers($out, @heavy);
-    $httpd->zone_becomes('/', "$in are in, the others rejected",
-                         Active => $limit,
-                         Queued => $in - $limit, "Rejected$reason" => $out);
-    wait_for { $limit == $httpd->live_programs_now } 'the limit is reached';
-    static_passes($httpd);
-
-    $httpd->open_gate('go');
-    my @answers = answers(@heavy);
-    is_deeply statuses(@answers), { 200 => $in, 503 => $out },
-        'admitted requests get their response, the others 503';
-    is_deeply [ grep { ($_->{headers}{'retry-after'} // '') !~ /^\d+$/ }
-                grep { $_->{status} == 503 } @answers ], [],
-        'each of them with a whole number in Retry-After';
-    $httpd->zone_becomes('/', 'the zone is at rest', Active => 0, Queued => 0);
-}
-
-sub start_with_parking {
-    my ($combo, $parking) = @_;
-    return start_httpd(combo => $combo, workers => $workers, conf => join '',
-        "AdmissionParking $parking\n",
-        location('/', "MaxConcurrent $limit"));
-}
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_with_parking($combo, 'Off');
-    is $httpd->status->{AdmissionReserve}, $reserve, 'a quarter of the workers is reserved';
+    my $httpd = start_httpd(combo => $combo, workers => $workers, conf =>
+        "AdmissionParking Off\n" . location('/', "MaxConcurrent $limit"));
+    my ($in, $out) = ($workers - $reserve, $clients - $workers + $reserve);
 
+    # The default queue is longer than the workers that are left for it.
+    $httpd->expect_in_log(qr/admission:warn.*\b100\b/)->expect_rejections('test.example:/', 'reserve');
+    is $httpd->status->{AdmissionReserve}, $reserve, 'a quarter of the workers is reserved';
     my $watch = $httpd->watch;
-    my @heavy = map { $httpd->ask("/cgi-bin/heavy?id=$_&until=go") }
-                    1 .. $heavy;
-    sorted_out($httpd, $workers - $reserve, 'Reserve', @heavy);
+    my @heavy = map { $httpd->ask("${zone}heavy?id=$_&until=go") } 1 .. $clients;
+    wait_for_answers($out, @heavy);
+    $httpd->zone_becomes('/', "$in are in, the others rejected", Active => $limit, Queued => $in - $limit,
+                         RejectedReserve => $out);
+    wait_for { $limit == $httpd->live_programs_now } 'the limit is reached';
+    is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 100), { 200 => 100 },
+        'a hundred static requests pass, one after the other';
+    is_deeply statuses(answers(map { $httpd->ask('/static.txt') } 1 .. $reserve)), { 200 => $reserve },
+        'and as many concurrently as workers are reserved';
+
+    $httpd->open_gate('go');
+    my @answers = answers(@heavy);
+    is_deeply statuses(@answers), { 200 => $in, 503 => $out }, 'admitted requests get their response, the others 503';
+    is_deeply [ grep { ($_->{headers}{'retry-after'} // '') !~ /^\d+$/ } grep { $_->{status} == 503 } @answers ], [],
+        'each of them with a whole number in Retry-After';
+    $httpd->zone_becomes('/', 'the zone is at rest', Active => 0, Queued => 0);
     is $watch->most, $limit, 'the limit was kept';
     $httpd->stop;
 });
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => $workers);
+    my $limited = location($zone, "MaxConcurrent $limit", 'AdmissionQueue 0');
+
+    for my $refused ($workers, $workers + 1, 5000) {
+        $httpd->configure("AdmissionReserve $refused\n$limited");
+        my ($status, $output) = $httpd->configtest;
+        isnt $status, 0, "configtest refuses a reserve of $refused of $workers";
+        like $output, qr/ADM0106: AdmissionReserve $refused \(\S+:1\) .*\b40;.* 0 to 39 or /,
+            '... and says where it stands and what is allowed';
+    }
+    $httpd->configure("AdmissionReserve 39\n$limited");
+    $httpd->allow_in_log(qr/admission:warn.*ADM0104: /)->start;
+    $httpd->expect_rejections("test.example:$zone", 'reserve');
+    is $httpd->status->{AdmissionReserveFree}, 1, 'all but one in reserve: one is free';
+    my $first = $httpd->ask("${zone}heavy?until=go");
+    $httpd->zone_becomes($zone, '... and is used', Active => 1);
+    is_deeply statuses(answers(map { $httpd->ask("${zone}heavy") } 1 .. 3)), { 503 => 3 },
+        '... by one request';
+    $httpd->zone_becomes($zone, '... for that reason', RejectedReserve => 3);
+    is $httpd->get('/static.txt')->{status}, 200, '... but files are served';
+    $httpd->open_gate('go');
+    is $first->answer->{status}, 200, 'the request is answered';
+    $httpd->stop;
+});
+
+# What is made instead of an error cannot park.
+for_each_combo(sub {
+    my ($combo) = @_;
+    for my $half ('50%', 10) {
+        my $httpd = new_httpd(combo => $combo, workers => 20);
+        mkdir "$httpd->{dir}/docs/app";
+        $httpd->configure(<<"CONF" . location($zone, 'MaxConcurrent 1', 'AdmissionQueue 8'));
+AdmissionReserve $half
+<Directory $httpd->{dir}/docs/app>
+    ErrorDocument 404 /cgi-bin/heavy?until=go
+</Directory>
+CONF
+        $httpd->start;
+        my @clients = map { $httpd->ask("/app/missing?id=$_") } 1 .. 5;
+        $httpd->zone_becomes($zone, "half of the workers, said as $half, may wait",
+                             Active => 1, Queued => 4, RejectedReserve => 0);
+        is $httpd->status->{AdmissionBlocked}, 4, '... and do';
+        $httpd->open_gate('go');
+        is_deeply statuses(answers(@clients)), { 404 => 5 }, 'all are answered';
+        $httpd->stop;
+    }
+}, 'event+cgid');
