@@ -5,33 +5,17 @@
 use AdmissionTest;
 use AdmissionTest::Backend;
 use Admission::Config;
-use Admission::File qw(slurp spill);
-use Admission::Program qw(keep);
-use File::Temp ();
+use Admission::File 'spill';
+use Admission::Program 'keep';
 use IO::Socket::UNIX;
 
-my $LONGEST = 120;    # seconds that a backend lives
-my $dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
-chmod 0777, "$dir";
-
-sub open_gate { my ($name) = @_; spill("$dir/$name", '') }
-
-# What the backend has begun and ended, in this order.
-sub record { return [ grep { length } split /\n/, -e "$dir/record" ? slurp("$dir/record") : '' ] }
-
-sub note_down {
-    my ($line) = @_;
-    open my $file, '>>', "$dir/record" or die "$dir/record: $!\n";
-    syswrite $file, "$line\n";
-}
-
-# ---- the responder ------------------------------------------------------------
+needs_modules(qw(proxy proxy_fcgi));
 
 sub fcgi_record { my ($type, $id, $content) = @_; return pack('CCnnCC', 1, $type, $id, length $content, 0, 0) . $content }
 
-# One request per connection.
+# A responder, one request per connection. It records as the heavy program does.
 sub respond {
-    my ($client) = @_;
+    my ($client, $dir) = @_;
     my ($params, $length, $id) = ('', 0, 1);
 
     while (defined(my $head = read_bytes($client, 8))) {
@@ -42,45 +26,29 @@ sub respond {
         last if $type == 5 && !$size;
     }
     my ($gate) = $params =~ /until=(\w+)/;
-    my $name = $gate // 'none';
-    note_down("start $name");
+    open my $record, '>>', "$dir/record" or die "record: $!\n";
+    syswrite $record, 'start ' . ($gate // 'none') . "\n";
     select undef, undef, undef, 0.02 until !$gate || -e "$dir/$gate";
-    note_down("end $name");
+    syswrite $record, 'end ' . ($gate // 'none') . "\n";
     local $SIG{PIPE} = 'IGNORE';
     syswrite $client, fcgi_record(6, $id, "Content-Type: text/plain\r\n\r\nbody $length\n")
                       . fcgi_record(6, $id, '') . fcgi_record(3, $id, pack 'NCCCC', 0, 0, 0, 0, 0);
 }
 
-sub start_responder {
-    my $listen = IO::Socket::UNIX->new(Local => "$dir/fpm.sock", Listen => 50) or die "$@\n";
-    chmod 0777, "$dir/fpm.sock";
-    my $pid = fork // die "fork: $!\n";
-    return $pid if $pid;
-
-    $SIG{CHLD} = 'IGNORE';
-    alarm $LONGEST;
-    while (my $client = $listen->accept) {
-        if (!fork) { respond($client); exec 'true' }
-        close $client;
-    }
-    exec 'true';
-}
-
-# ---- the stories -----------------------------------------------------------------
-
+# Before its backend, which listens on fpm.sock in its directory.
 sub start_front {
     my ($combo, $limit) = @_;
-    unlink "$dir/record", glob "$dir/go*";
-    my $httpd = start_httpd(combo => $combo, workers => 40, modules => [qw(proxy proxy_fcgi)], conf => <<"CONF");
+    my $httpd = new_httpd(combo => $combo, workers => 40, modules => [qw(proxy proxy_fcgi)]);
+    $httpd->configure(<<"CONF");
 <FilesMatch "\\.php\$">
-    SetHandler "proxy:unix:$dir/fpm.sock|fcgi://localhost/"
+    SetHandler "proxy:unix:$httpd->{dir}/fpm.sock|fcgi://localhost/"
     MaxConcurrent $limit
     AdmissionQueue 5 timeout=20s
     AdmissionZone php
 </FilesMatch>
 CONF
-    $httpd->allow_in_log(qr/proxy_fcgi:error/);
-    return $httpd;
+    $httpd->put('x.php', '');
+    return $httpd->allow_in_log(qr/proxy_fcgi:error/)->start;
 }
 
 # The client leaves while the backend is silent: what waits must not run before the
@@ -88,52 +56,45 @@ CONF
 sub permit_stays {
     my ($httpd, $how) = @_;
     my $left = $httpd->ask("/x.php?until=go$how");
-    wait_for { grep { $_ eq "start go$how" } @{ record() } } 'the backend works';
+    wait_for { grep { $_ eq "start go$how" } $httpd->record } 'the backend works';
     $left->$how;
     my $next = $httpd->ask('/x.php');
     $httpd->zone_becomes('php', "its client leaves ($how): the next one waits", Active => 1, Queued => 1);
-    open_gate("go$how");
+    $httpd->open_gate("go$how");
     is $next->answer->{status}, 200, '... and is served';
-    is_deeply [ @{ record() }[-4 .. -1] ], [ "start go$how", "end go$how", 'start none', 'end none' ],
+    is_deeply [ ($httpd->record)[-4 .. -1] ], [ "start go$how", "end go$how", 'start none', 'end none' ],
         '... when the backend has ended';
     $httpd->zone_becomes('php', 'the permits are back', Active => 0, Queued => 0);
 }
 
-my @combos = ('prefork+cgi', 'worker+cgid', 'event+cgid');
-my @missing = grep { !Admission::Config::is_installed($_) } qw(proxy proxy_fcgi);
-plan skip_all => "not installed: mod_@missing" if @missing;
-
-my $responder = start_responder();
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_front($combo, 2);
+    my $backend = start_backend(sub { respond($_[0], "$httpd->{dir}/heavy") }, "$httpd->{dir}/fpm.sock");
 
-    $httpd->put('x.php', '');
     my @run = map { $httpd->ask('/x.php?until=go') } 1, 2;
     $httpd->zone_becomes('php', 'two run', Active => 2);
     my @wait = map { $httpd->ask('/x.php', method => 'POST', body => 'x' x 100_000) } 1 .. 3;
     $httpd->zone_becomes('php', 'three wait', Active => 2, Queued => 3);
-    wait_for { 2 == grep { /start/ } @{ record() } } 'two have reached the backend';
+    wait_for { 2 == grep { /start/ } $httpd->record } 'two have reached the backend';
     is $httpd->get('/static.txt')->{status}, 200, 'a file is served meanwhile';
     my $gone = $httpd->ask('/x.php', keep => 1);
     $httpd->zone_becomes('php', 'one more waits', Queued => 4);
     $gone->leave;
     $httpd->zone_becomes('php', '... and leaves', Queued => 3, Gone => 1);
-    open_gate('go');
+    $httpd->open_gate('go');
     my @answers = answers(@run, @wait);
     is_deeply statuses(@answers), { 200 => 5 }, 'all are served';
     is_deeply [ map { $_->{body} } @answers[2 .. 4] ], [ ("body 100000\n") x 3 ], 'bodies arrive';
     $httpd->zone_becomes('php', 'at rest', Active => 0, Queued => 0, Admitted => 5);
-    $httpd->stop;
 
-    $httpd = start_front($combo, 1);
-    $httpd->put('x.php', '');
+    $httpd->configure($httpd->{conf} =~ s/MaxConcurrent 2/MaxConcurrent 1/r);
+    $httpd->graceful;
     permit_stays($httpd, $_) for qw(leave abort);
     $httpd->stop;
-}, @combos);
-kill KILL => $responder;
-waitpid $responder, 0;
-unlink "$dir/fpm.sock";
+    kill TERM => $backend;
+    waitpid $backend, 0;
+}, 'prefork+cgi', 'worker+cgid', 'event+cgid');
 
 # PHP finds that its client has left when it writes, so it works until then.
 my ($fpm) = reverse sort grep { -x } map { glob "$_/php-fpm*" } qw(/usr/sbin /usr/local/sbin);
@@ -141,15 +102,15 @@ for_each_combo(sub {
     my ($combo) = @_;
     plan skip_all => 'php-fpm is not installed' if !$fpm;
     my $httpd = start_front($combo, 1);
-    my $user = $> == 0 ? join "\n", map { "$_->[0] = $_->[1]" }
-        do { my @user = Admission::Config::user(); ([ user => $user[0] ], [ group => $user[1] ]) } : '';
+    my ($user, $group) = Admission::Config::user();
+    my $dir = $httpd->{dir};
 
     spill("$dir/fpm.conf", <<"CONF");
 [global]
 error_log = $dir/fpm.log
 daemonize = no
 [www]
-$user
+@{[ $> == 0 ? "user = $user\ngroup = $group" : '' ]}
 listen = $dir/fpm.sock
 listen.mode = 0666
 pm = static
@@ -158,16 +119,14 @@ CONF
     $httpd->put('x.php', <<"PHP");
 <?php
 \$name = \$_GET['until'] ?? 'none';
-function note(\$line) { file_put_contents('$dir/record', "\$line\\n", FILE_APPEND); }
+function note(\$line) { file_put_contents('$dir/heavy/record', "\$line\\n", FILE_APPEND); }
 note("start \$name");
-while (\$name != 'none' && !file_exists('$dir/' . \$name)) { usleep(20000); clearstatcache(); }
+while (\$name != 'none' && !file_exists('$dir/heavy/' . \$name)) { usleep(20000); clearstatcache(); }
 note("end \$name");
 PHP
-    spill("$dir/record", '');
-    chmod 0666, "$dir/record";
-    unlink "$dir/fpm.sock";
-    mkdir "$dir/keeper.$combo->{mpm}";
-    my ($pid, $keeper) = keep("$dir/keeper.$combo->{mpm}/log", $fpm, '-F', '-n', '-y', "$dir/fpm.conf");
+    # Its keeper removes the directory of the log.
+    mkdir "$dir/keeper";
+    my ($pid, $keeper) = keep("$dir/keeper/log", $fpm, '-F', '-n', '-y', "$dir/fpm.conf");
     wait_for { IO::Socket::UNIX->new(Peer => "$dir/fpm.sock") } 'PHP has started';
     is $httpd->get('/x.php')->{status}, 200, 'PHP serves';
     permit_stays($httpd, $_) for qw(leave abort);
