@@ -10,7 +10,7 @@ my ($threads, $children, $factor, $reserve, $limit) = (10, 2, 6, 5, 2);
 # to accept again.
 my $fits = ($threads * $children - $reserve - $limit) * (1 + $factor) - $children * $factor;
 
-sub zone_with { return "<Location /$_[0]>\nMaxConcurrent 2\nAdmissionQueue $_[1]\n</Location>\n" }
+sub zone_with { my ($name, $queue) = @_; return location("/$name", 'MaxConcurrent 2', "AdmissionQueue $queue") }
 
 # The lines of the module's start-up, without date and process.
 sub said_by {
@@ -18,78 +18,53 @@ sub said_by {
     return map { /\[admission:(\w+)\].*?(ADM03\d\d: .*)/ ? "$1 $2" : () } $httpd->error_log;
 }
 
+my $parks  = qr/^info ADM0303: .*parked.*no worker/;
+my $blocks = qr/^info ADM0303: .*hold a worker/;
+
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $start = sub {
+    my $small = sub {
         my ($conf) = @_;
         return new_parking_httpd(combo => $combo, threads => $threads, factor => $factor,
                                  children => $children, conf => $conf);
     };
-
-    my $httpd = $start->(zone_with('a', $fits) . zone_with('b', 20)
-        . "<Location /dry>\nAdmissionDryRun On\nMaxConcurrent 2\n"
-        . "AdmissionQueue 5000\n</Location>\n")->start;
-    my @said = said_by($httpd);
-    is scalar(@said), 1, 'queues that fit: one line in the log' or diag @said;
-    like $said[0], qr/^info ADM0303: .*parked.*no worker/, '... which says that they park';
-    $httpd->stop;
-
+    # A stock server starts two children, and more when these accept no more.
+    my $stock = sub {
+        my ($conf, $files) = @_;
+        my $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf() . $conf);
+        return $files ? $httpd->behind("ulimit -n $files && exec") : $httpd;
+    };
     my $too_long = $fits + 1;
-    $httpd = $start->(zone_with('a', 40) . zone_with('b', $too_long));
-    $httpd->expect_in_log(qr/admission:warn.*ADM0302/)->start;
-    @said = said_by($httpd);
-    is scalar(grep { /^warn ADM0302/ } @said), 1, 'a queue that does not fit: one warning';
-    my ($warning) = grep { /ADM0302/ } @said;
-    like $warning // '', $_, "... that says $_"
-        for qr{test\.example:/b\b}, qr/AdmissionQueue $too_long\b/, qr/capacity of $fits\b/,
-            qr/\b$children children\b/, qr/AsyncRequestWorkerFactor/;
-    $httpd->stop;
+    my $off = "AdmissionParking Off\n";
 
-    # Too few open files for a single request to be parked.
-    $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf()
-        . "AsyncRequestWorkerFactor 60\n" . zone_with('a', 300))->behind('ulimit -n 256 && exec');
-    $httpd->expect_in_log(qr/ADM0105: .*raise the limit of open files, so that they are parked/)->start;
-    like join("\n", said_by($httpd)), qr/ADM0303: waiting requests hold a worker/, 'no files, no parking';
-    $httpd->stop;
-
-    # A stock server starts two children and more when these accept no more.
-    $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf()
-        . "AsyncRequestWorkerFactor 2\n" . zone_with('a', 300))->start;
-    @said = said_by($httpd);
-    is scalar(@said), 1, 'children that are not there at start count as well' or diag @said;
-    $httpd->stop;
-
-    # Where nobody says the factor, one is chosen: 2 for others, and for 300 of 12
-    # times 25 threads twice that; or what the open files allow.
-    for ([ 8192, 26 ], [ 1024, 21 ]) {
-        my ($files, $chosen) = @$_;
-        $httpd = new_httpd(combo => $combo, workers => 150,
-                           conf => stock_conf() . zone_with('a', 300))->behind("ulimit -n $files && exec")->start;
-        @said = grep { !/ADM0303/ } said_by($httpd);
-        is scalar(@said), 1, "no factor, $files files: one line" or diag @said;
-        like $said[0] // '', qr/^notice ADM0306: .*Factor .*\busing $chosen instead of httpd's default of 2\b/,
-            '... that says which one is taken';
+    # What is started, all that it says of parking, and other warnings.
+    for (
+        [ 'without a zone', $small->(''), [] ],
+        [ 'queues that fit', $small->(zone_with('a', $fits) . zone_with('b', 20)
+            . location('/dry', 'AdmissionDryRun On', 'MaxConcurrent 2', 'AdmissionQueue 5000')), [$parks] ],
+        [ 'a queue that does not fit', $small->(zone_with('a', 40) . zone_with('b', $too_long)),
+            [ $parks, qr{^warn ADM0302: .*test\.example:/b .*AdmissionQueue $too_long\b.*capacity of $fits\b.*\b$children children\b.*AsyncRequestWorkerFactor} ] ],
+        [ 'too few files to park a single request',
+            $stock->("AsyncRequestWorkerFactor 60\n" . zone_with('a', 300), 256), [$blocks],
+            qr/ADM0105: .*raise the limit of open files, so that they are parked/ ],
+        [ 'children that are not there at start', $stock->("AsyncRequestWorkerFactor 2\n" . zone_with('a', 300)), [$parks] ],
+        # Where nobody says the factor, one is chosen: 2 for others, and for 300 of 12
+        # times 25 threads twice that; or what the open files allow.
+        (map {
+            my ($files, $chosen) = @$_;
+            [ "no factor, $files files", $stock->(zone_with('a', 300), $files),
+                [ $parks, qr/^notice ADM0306: .*Factor .*\busing $chosen instead of httpd's default of 2\b/ ] ]
+        } [ 8192, 26 ], [ 1024, 21 ]),
+        [ 'no factor, AdmissionParking Off', $stock->($off . zone_with('a', 4)), [$blocks] ],
+        [ 'AdmissionParking Off, and too few workers', $small->($off . zone_with('a', 40)), [$blocks],
+            qr/admission:warn.*AdmissionQueue 40\b.*worker/ ],
+    ) {
+        my ($what, $httpd, $lines, @warnings) = @$_;
+        $httpd->expect_in_log(@warnings)->allow_in_log(qr/ADM0302/)->start;
+        my @said = said_by($httpd);
+        is_deeply [ map { my $line = $_; grep { $_ =~ $line } sort @said } @$lines ], [ sort @said ], $what or diag join "\n", @said;
         $httpd->stop;
     }
-
-    $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf()
-        . "AdmissionParking Off\n" . zone_with('a', 4))->start;
-    is scalar(grep { /ADM0306/ } said_by($httpd)), 0, 'no factor is chosen for blocking requests';
-    $httpd->stop;
-
-    $httpd = $start->("AdmissionParking Off\n" . zone_with('a', 4))->start;
-    @said = said_by($httpd);
-    like "@said", qr/^info ADM0303: .*hold a worker/, 'AdmissionParking Off: they hold one';
-    $httpd->stop;
-
-    $httpd = $start->("AdmissionParking Off\n" . zone_with('a', 40));
-    $httpd->expect_in_log(qr/admission:warn.*AdmissionQueue 40\b.*worker/)->start;
-    is scalar(grep { /ADM0302/ } said_by($httpd)), 0, 'then it is the workers that are too few';
-    $httpd->stop;
-
-    $httpd = $start->('')->start;
-    is_deeply [ said_by($httpd) ], [], 'without a zone there is nothing to say';
-    $httpd->stop;
 });
 
 for_each_combo(sub {
