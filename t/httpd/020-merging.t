@@ -42,8 +42,7 @@ is status_of('/cgi-bin/inner/other-status/x'), 507,
 is status_of('/cgi-bin/inner/free/x'), 200, 'MaxConcurrent off ends the limit';
 $httpd->zone_becomes('/cgi-bin/', 'queue and timeout come from the server',
                      QueueLength => 7, QueueTimeoutMs => 9000);
-$httpd->open_gate('inner');
-is $hold->answer->{status}, 200, 'the one in the inner zone ends well';
+$httpd->serves('inner', 'the one in the inner zone ends well', $hold);
 
 $hold = $httpd->ask('/cgi-bin/shared-a/x?until=shared');
 $httpd->zone_becomes('pool', 'one runs in the shared zone', Active => 1);
@@ -52,7 +51,6 @@ is status_of('/cgi-bin/shared-c/x'), 200, 'that URL of this host is in another z
 is status_of('/cgi-bin/shared-c/x', host => 'other.example'), 429, 'a section of that name in another host is full';
 is status_of('/cgi-bin/x', host => 'other.example'), 200, 'the other host has a zone of its own';
 $httpd->zone_becomes('other.example:/cgi-bin/', 'which has counted it', Admitted => 1, Limit => 3);
-$httpd->open_gate('shared');
-is $hold->answer->{status}, 200, 'the one in the shared zone ends well';
+$httpd->serves('shared', 'the one in the shared zone ends well', $hold);
 
 $httpd->stop;

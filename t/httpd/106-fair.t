@@ -29,8 +29,7 @@ sub visitor_comes_second {
     $httpd->zone_becomes('/cgi-bin/', 'a visitor comes last', Queued => $waiters + 1);
     is_deeply keys_of($httpd, '/cgi-bin/'), { crawler => "1+$waiters", visitor => '0+1' },
         'each key is shown';
-    $httpd->open_gate('turn');
-    is_deeply statuses(answers(@clients)), { 200 => $waiters + 2 }, 'all are answered';
+    $httpd->serves('turn', 'all are answered', @clients);
     my @started = map { /^start (\S+)/ ? $1 : () } $httpd->record;
     is_in_order $httpd, '/cgi-bin/', \@started,
         [ 'crawler-0', 'visitor', map { "crawler-$_" } 1 .. $waiters ],
@@ -51,8 +50,7 @@ sub nobody_fills_the_queue {
     like $rejected->{headers}{'retry-after'}, qr/^\d+$/, '... with a time to come again';
     push @clients, $httpd->ask('/cgi-bin/small/heavy', key('visitor'));
     $httpd->zone_becomes('/cgi-bin/small/', 'others find a place', Queued => 3, RejectedShare => 1);
-    $httpd->open_gate('share');
-    is_deeply statuses(answers(@clients)), { 200 => 4 }, 'requests in the queue were served';
+    $httpd->serves('share', 'requests in the queue were served', @clients);
 }
 
 sub no_key_holds_more_than_its_max {
@@ -64,8 +62,7 @@ sub no_key_holds_more_than_its_max {
     $httpd->zone_becomes('/cgi-bin/max/', 'its next one waits', Active => 1, Queued => 1);
     is $httpd->get('/cgi-bin/max/heavy', key('two'))->{status}, 200, 'another key runs';
     $httpd->zone_becomes('/cgi-bin/max/', 'it waits on', Active => 1, Queued => 1);
-    $httpd->open_gate('max');
-    is_deeply statuses(answers(@clients)), { 200 => 2 }, 'and is served';
+    $httpd->serves('max', 'and is served', @clients);
 }
 
 for_each_combo(sub {

@@ -24,8 +24,7 @@ sub priorities {
 
     $httpd->zone_becomes($zone, 'one runs', Active => 1);
     push @clients, wait_in_order($httpd, qw(low low normal high high));
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@clients)), { 200 => 6 }, 'all are answered';
+    $httpd->serves('go', 'all are answered', @clients);
     is_in_order $httpd, $zone, [ map { /^start (\S+)/ ? $1 : () } $httpd->record ],
         [qw(first high-3 normal-2 low-0 high-4 low-1)], 'the high ones first, the low ones too';
 }
@@ -40,13 +39,11 @@ sub costs {
     $httpd->zone_becomes($dear, 'a dear one waits for three', Queued => 1);
     push @clients, $httpd->ask("${dear}heavy?until=dear");
     $httpd->zone_becomes($dear, '... another one behind it', Active => 2, Queued => 2);
-    $httpd->open_gate('dear');
-    is_deeply statuses(answers(@clients)), { 200 => 4 }, 'all are answered';
+    $httpd->serves('dear', 'all are answered', @clients);
 
     @clients = $httpd->ask("${dear}heavy?until=alone", class('all'));
     $httpd->zone_becomes($dear, 'one that asks for more than there is takes all', Active => 4);
-    $httpd->open_gate('alone');
-    is $clients[0]->answer->{status}, 200, '... and is answered';
+    $httpd->serves('alone', '... and is answered', $clients[0]);
     $httpd->zone_becomes($dear, 'all permits are back', Active => 0);
 }
 

@@ -39,7 +39,9 @@ for_each_combo(sub {
     $httpd->zone_becomes('/cgi-bin/prefix/', 'cgi-* matches cgi-script', Active => 1);
     is $status_of->('/cgi-bin/prefix/heavy'), 503, 'so the next is rejected';
 
-    push @hold, $httpd->ask('/cgi-bin/other/heavy?until=go');
+    push @hold, $httpd->ask('/cgi-bin/other/heavy?id=other&until=go');
+    # A program that mod_cgi starts at the same moment may inherit the other one's output.
+    wait_for { grep { $_ eq 'start other' } $httpd->record } 'one runs';
     is $status_of->('/cgi-bin/other/heavy'), 200,
         'other names, and parts of the name, do not match';
     $httpd->zone_becomes('/cgi-bin/other/', 'so nothing counts', Admitted => 0);
@@ -51,7 +53,6 @@ for_each_combo(sub {
     is $status_of->('/by-name/'), 200, 'a handler that is not dynamic';
     $httpd->zone_becomes('/by-name/', 'counts where it is named', Admitted => 1);
 
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold)), { 200 => scalar @hold }, 'all end well';
+    $httpd->serves('go', 'all end well', @hold);
     $httpd->stop;
 });

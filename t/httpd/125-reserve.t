@@ -60,8 +60,7 @@ for_each_combo(sub {
         '... by one request';
     $httpd->zone_becomes($zone, '... for that reason', RejectedReserve => 3);
     is $httpd->get('/static.txt')->{status}, 200, '... but files are served';
-    $httpd->open_gate('go');
-    is $first->answer->{status}, 200, 'the request is answered';
+    $httpd->serves('go', 'the request is answered', $first);
     $httpd->stop;
 });
 

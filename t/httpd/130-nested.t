@@ -87,8 +87,7 @@ CONF
     $httpd->zone_becomes('a', 'each rejected client counts once', Active => 1, RejectedFull => 1);
 
     $httpd->zone_becomes('b', 'zone b is at rest', Active => 0, Queued => 0);
-    $httpd->open_gate('go');
-    is $hold->answer->{status}, 200, 'the first ends well';
+    $httpd->serves('go', 'the first ends well', $hold);
     my @answers = answers(@waiting);
     like $answers[$_]{body}, $nested{ $waits[$_] }[0],
         "$waits[$_] waited, then ran"

@@ -100,9 +100,7 @@ CONF
                     headers => ['Admission-Ticket: ' . forged($ticket, $_)])
     } 1 .. $forgers;
     $httpd->zone_becomes('all', "$forgers forgers wait", Active => $limit, Queued => 1 + $forgers);
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold, $stale, @line)), { 200 => $limit + 1 + $forgers },
-        '... until they are served';
+    $httpd->serves('go', '... until they are served', @hold, $stale, @line);
     cmp_ok $watch->most, '<=', $limit, 'with never more programs than the limit';
     cmp_ok $ignored->(), '>=', $before + $forgers - 8, 'they were counted';
 
@@ -112,8 +110,7 @@ CONF
     my $other = $httpd->ask('/cgi-bin/x?id=other&until=both');
     $httpd->zone_becomes('all', '... which need two permits', Active => 2, Queued => 1);
     is $httpd->live_programs_now, 2, '... for two programs';
-    $httpd->open_gate('both');
-    is_deeply statuses(answers($one, $other)), { 200 => 2 }, 'all are served';
+    $httpd->serves('both', 'all are served', $one, $other);
     $httpd->zone_becomes('all', 'in the end all permits are free', Active => 0, Queued => 0);
     $_->stop for $relay, $twice;
     $httpd->end;

@@ -125,23 +125,19 @@ sub full {
     push @wait, $httpd->ask('/first?id=high&until=go2');
     $httpd->zone_becomes('files', 'two wait', Queued => 2);
     is $httpd->get('/search?id=beside')->{status}, 200, 'the zone of another URL is free';
-    $httpd->open_gate('go1');
-    is $hold[0]->answer->{status}, 200, 'the first one ends';
+    $httpd->serves('go1', 'the first one ends', $hold[0]);
     $httpd->zone_becomes('files', '... and another one runs', Active => 2, Queued => 1);
     wait_for { grep { $_ eq 'start high' } $httpd->record } 'AdmissionPriority alone: the last one that came';
     ok !(grep { $_ eq 'start low' } $httpd->record), '... and not the one before';
-    $httpd->open_gate('go2');
-    is_deeply statuses(answers($hold[1], @wait)), { 200 => 3 }, 'all are served';
+    $httpd->serves('go2', 'all are served', $hold[1], @wait);
 
     my $dear = $httpd->ask('/dear?id=dear&until=dear');
     $httpd->zone_becomes('files', 'AdmissionCost alone', Active => 2);
-    $httpd->open_gate('dear');
-    is $dear->answer->{status}, 200, '... is served';
+    $httpd->serves('dear', '... is served', $dear);
 
     my @each = map { $httpd->ask("/one-each?id=each$_&until=each") } 1, 2;
     $httpd->zone_becomes('files', 'AdmissionFair alone: one of a client runs', Active => 1, Queued => 1);
-    $httpd->open_gate('each');
-    is_deeply statuses(answers(@each)), { 200 => 2 }, '... both are served';
+    $httpd->serves('each', '... both are served', @each);
     $httpd->zone_becomes('files', 'all permits are back', Active => 0, Queued => 0);
 }
 
@@ -168,8 +164,7 @@ sub others {
     $httpd->zone_becomes('search', 'one searches', Active => 1);
     is $httpd->get('/search-page?loc=/search?id=of-program')->{status}, 503,
         '... which is limited by its own URL, while another one runs there';
-    $httpd->open_gate('search');
-    is $held->answer->{status}, 200, '... and is free again';
+    $httpd->serves('search', '... and is free again', $held);
     $httpd->zone_becomes('search', '... with all permits', Active => 0);
 }
 

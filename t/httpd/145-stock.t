@@ -28,8 +28,7 @@ for_each_combo(sub {
     is $rejected->{status}, 503, 'the queue is full: 503';
     like $rejected->{headers}{'retry-after'} // '', qr/^\d+$/, '... with Retry-After';
     is $httpd->get('/static.txt')->{status}, 200, 'files are served';
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@inside, @waiting)), { 200 => 4 }, 'all four are served';
+    $httpd->serves('go', 'all four are served', @inside, @waiting);
 
     my $old = $httpd->ask('/cgi-bin/heavy?id=old&until=reloaded');
     $httpd->zone_becomes($zone, 'one runs', Active => 1);
@@ -39,8 +38,7 @@ for_each_combo(sub {
     $httpd->graceful;
     my $new = $httpd->ask('/cgi-bin/heavy?id=new');
     $httpd->zone_becomes($zone, 'after a reload, the new limit counts the old request', Active => 1, Queued => 1);
-    $httpd->open_gate('reloaded');
-    is_deeply statuses(answers($old, $new)), { 200 => 2 }, '... and both are served';
+    $httpd->serves('reloaded', '... and both are served', $old, $new);
 
     SKIP: {
         last SKIP if $combo->{mpm} eq 'prefork';    # mod_http2 advises against it

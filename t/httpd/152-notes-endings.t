@@ -34,8 +34,7 @@ for_each_combo(sub {
     my $gone = $httpd->logged('leaves');
     is_deeply [ @$gone{qw(code zone status queued)} ], [ 499, $name, 'gone', 0 ], 'the client left';
     cmp_ok $gone->{wait}, '>=', 20, '... after its wait';
-    $httpd->open_gate('go');
-    is $hold->answer->{status}, 200, 'the one that ran ends well';
+    $httpd->serves('go', 'the one that ran ends well', $hold);
 
     my $last = $first . location('/cgi-bin/last/', 'MaxConcurrent 1', 'AdmissionQueue 0');
     $httpd->expect_in_log(qr/ADM0110: /, qr/ADM0102: .*the zone table is full/,

@@ -41,9 +41,7 @@ for_each_parking_combo(sub {
     server_becomes($httpd, 'waiting requests are still parked',
                    AdmissionParked => $waiters, AdmissionBlocked => 0);
 
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold, @line)), { 200 => $limit + $waiters },
-        'every request gets a response in the end';
+    $httpd->serves('go', 'every request gets a response in the end', @hold, @line);
     is $watch->most, $limit, 'the limit was kept';
     $httpd->zone_becomes($zone, 'each of them waited once', Active => 0, Queued => 0,
                          Admitted => $limit + $waiters, AdmittedAfterWait => $waiters);

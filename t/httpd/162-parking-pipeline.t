@@ -31,8 +31,7 @@ for_each_parking_combo(sub {
     server_becomes($httpd, '... parked', AdmissionParked => 1, AdmissionBlocked => 0);
     is_deeply [ names($mixed->answer) ], ['static'],
         'what came before it is answered without delay';
-    $httpd->open_gate('mixed');
-    is $hold->answer->{status}, 200, 'the first ends well';
+    $httpd->serves('mixed', 'the first ends well', $hold);
     my @rest = map { $mixed->answer } 1 .. 6;
     is_deeply [ names(@rest) ], [ qw(get static post 200 <!DOCTYPE last) ],
         'what came behind it is answered in order, with and without body';
@@ -60,8 +59,7 @@ for_each_parking_combo(sub {
     }
     server_becomes($httpd, "$pipelines pipelines of $length requests: one of each is parked",
                    AdmissionParked => $pipelines, AdmissionBlocked => 0);
-    $httpd->open_gate('many');
-    is $hold->answer->{status}, 200, 'the first ends well';
+    $httpd->serves('many', 'the first ends well', $hold);
     is_deeply [ map { my $n = $_; names(answers(@many)) } 1 .. $length ],
         [ map { my $n = $_; map { "$_-$n" } 0 .. $#many } 1 .. $length ],
         'each pipeline is answered in its order';

@@ -72,8 +72,7 @@ for_each_parking_combo(sub {
     server_becomes($httpd, 'more of a body does not wake them',
                    AdmissionParked => $waiters, AdmissionBlocked => 0);
     ok !$late{announced}->has_begun, 'no client is asked for a body before there is a permit';
-    $httpd->open_gate('bodies');
-    is $hold->answer->{status}, 200, 'the first ends well';
+    $httpd->serves('bodies', 'the first ends well', $hold);
 
     is_deeply [ length_of(answers(@whole, $chunked)) ], [ 0, 1, 10_000, 300_000, 7 ],
         'bodies sent together with the headers arrive';
@@ -103,8 +102,7 @@ for_each_parking_combo(sub {
     like $rejected->{buffer}, qr{^HTTP/1\.1 503 }, '... with the rejection, not 100';
     my $unread = $httpd->ask('/cgi-bin/short', method => 'POST', body => 'x' x 300_000);
     is $unread->answer->{status}, 503, 'so is one that has sent it';
-    $httpd->open_gate('short');
-    is $hold->answer->{status}, 200, 'the first ends well';
+    $httpd->serves('short', 'the first ends well', $hold);
 
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
     server_becomes($httpd, 'no request remains parked', AdmissionParked => 0);

@@ -106,8 +106,7 @@ CONF
     my $old = $httpd->connect->send(
         "GET /all/file.txt HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     $httpd->zone_becomes('all', 'one of HTTP/1.0 waits', Queued => ++$queued);
-    $httpd->open_gate('go');
-    is $hold->answer->{status}, 200, 'the first ends well';
+    $httpd->serves('go', 'the first ends well', $hold);
     for my $name (sort keys %request) {
         my $client = shift @client;
         my $answer = $shown->($client->answer);

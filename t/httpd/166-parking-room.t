@@ -62,9 +62,7 @@ for_each_parking_combo(sub {
     server_becomes($httpd, 'the next takes its place', AdmissionParked => $room,
                    AdmissionBlocked => $blocking);
 
-    $httpd->open_gate('go');
-    is_deeply statuses(answers($hold, @parked, @blocked)),
-        { 200 => 1 + $room + $blocking }, 'all waiting requests get their response';
+    $httpd->serves('go', 'all waiting requests get their response', $hold, @parked, @blocked);
     is_deeply [ grep { /rejected/ } $httpd->record ], [], 'no program ran for the other';
     server_becomes($httpd, 'no request remains', AdmissionParked => 0, AdmissionBlocked => 0);
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);

@@ -88,9 +88,7 @@ for_each_parking_combo(sub {
         'in their order';
     cmp_ok $httpd->zone($zone)->{GrantsPassedOn}, '>=', 1, 'a grant was passed on';
     cmp_ok $httpd->zone($zone)->{GrantsPassedOn}, '<=', $PARKED, '... and not back and forth';
-    $httpd->open_gate('long');
-    is_deeply statuses(answers(@clients, @long)), { 200 => 1 + 2 * $PARKED + $THREADS },
-        'when its workers are idle again all are answered';
+    $httpd->serves('long', 'when its workers are idle again all are answered', @clients, @long);
     is_deeply order_of($httpd, 'full-first-'), [ map { "full-first-$_" } 1 .. $PARKED ],
         '... in their order';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);

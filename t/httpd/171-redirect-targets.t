@@ -69,8 +69,7 @@ CONF
     is $late->answer->{status}, 429, 'the one in the queue waits as long as they say';
     is $httpd->logged('late')->{status}, 'timeout', '... and is logged';
 
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold, $elsewhere)), { 200 => 3 }, 'the others are served';
+    $httpd->serves('go', 'the others are served', @hold, $elsewhere);
     $httpd->zone_becomes('a', 'each was counted once', %at_rest, Admitted => 1, Exempt => 1,
                          RejectedFull => 1, RejectedTimeout => 1);
     $httpd->zone_becomes('b', '... also here', %at_rest, Admitted => 4);

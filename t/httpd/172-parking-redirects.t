@@ -77,8 +77,7 @@ CONF
         server_becomes($httpd, '... and hold no worker', AdmissionParked => $parked,
                        AdmissionBlocked => 0);
         is $httpd->get('/static.html')->{body}, "plain\n", '... nor hinder a file';
-        $httpd->open_gate($zone);
-        is_deeply statuses(answers(@clients)), { 200 => $clients }, 'all are served';
+        $httpd->serves($zone, 'all are served', @clients);
         $httpd->zone_becomes($zone, '... and counted once', Active => 0, Queued => 0,
                              Admitted => $clients + 1, AdmittedAfterWait => $parked);
         $httpd->access_log_becomes('the log has one outcome of each',

@@ -84,8 +84,7 @@ for_each_combo(sub {
         "POST /cgi-bin/none HTTP/1.1\r\nHost: test.example\r\n"
         . "Expect: 100-continue\r\nContent-Length: 6\r\n\r\n");
     like $rejected->answer->{status}, qr/^503$/, 'a request that would be rejected is not asked for a body';
-    $httpd->open_gate('none');
-    is $hold->answer->{status}, 200, 'the other one ends well';
+    $httpd->serves('none', 'the other one ends well', $hold);
 
     my ($gone) = map { $httpd->connect->send(header('gone', 'Content-Length: 10') . '123') } 1;
     wait_for { $httpd->status->{AdmissionTransfers} == 1 } 'one more sends' if $is_event;

@@ -104,9 +104,7 @@ sub tell_story {
     $httpd->zone_becomes('/cgi-bin/', 'a reload leaves them in the queue', Queued => 1 + @stays, %left, Active => 1);
     my $later = $httpd->ask('/cgi-bin/heavy?id=behind');
     $httpd->zone_becomes('/cgi-bin/', 'a later request waits', Queued => 2 + @stays);
-    $httpd->open_gate('hold');
-    is_deeply statuses(answers($hold, $later, @client{ keys %reads_on })), { 200 => 2 + keys %reads_on },
-        'who reads on gets a response';
+    $httpd->serves('hold', 'who reads on gets a response', $hold, $later, @client{ keys %reads_on });
     my @order = map { /^(?:start|end) (\S+)/ } $httpd->record;
     is_deeply [ grep { !($_ % 2) || $order[$_] eq $order[ $_ - 1 ] } 0 .. $#order ],
         [ 0 .. $#order ], 'one program at a time' or diag join ', ', $httpd->record;
@@ -127,8 +125,7 @@ sub tell_story {
     wait_for { keys %late == grep { /id=late-\S+ .* status=timeout / } $httpd->access_log }
         'timeout= ends their wait';
     $httpd->zone_becomes('/cgi-bin/', '... none is left', Queued => 0, Active => 1);
-    $httpd->open_gate('short');
-    is $hold->answer->{status}, 200, 'the program that ran meanwhile is answered';
+    $httpd->serves('short', 'the program that ran meanwhile is answered', $hold);
 
     $httpd->configure($conf->('60s'));
     $httpd->graceful;

@@ -18,8 +18,7 @@ for_each_parking_combo(sub {
         . "Host: test.example\r\nContent-Length: 3\r\n\r\na=b");
     $httpd->zone_becomes('/cgi-bin/', 'a POST request of this server waits', Queued => 1);
     Admission::File::spill($fails, '');
-    $httpd->open_gate('go');
-    is $hold->answer->{status}, 200, 'the first is answered';
+    $httpd->serves('go', 'the first is answered', $hold);
     wait_for { -s "$fails.failed" } 'the next one cannot be woken';
     is scalar(grep { /^start errand/ } $httpd->record), 0, '... and does not run';
     unlink $fails or die "$fails: $!\n";

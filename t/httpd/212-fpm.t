@@ -60,8 +60,7 @@ sub permit_stays {
     $left->$how;
     my $next = $httpd->ask('/x.php');
     $httpd->zone_becomes('php', "its client leaves ($how): the next one waits", Active => 1, Queued => 1);
-    $httpd->open_gate("go$how");
-    is $next->answer->{status}, 200, '... and is served';
+    $httpd->serves("go$how", '... and is served', $next);
     is_deeply [ ($httpd->record)[-4 .. -1] ], [ "start go$how", "end go$how", 'start none', 'end none' ],
         '... when the backend has ended';
     $httpd->zone_becomes('php', 'the permits are back', Active => 0, Queued => 0);

@@ -50,8 +50,7 @@ for_each_combo(sub {
     my $announced = $post->("Expect: 100-continue\r\nContent-Length: 3", '');
     my $chunked   = $post->('Transfer-Encoding: chunked', "4\r\nabcd\r\n0\r\n\r\n");
     $httpd->zone_becomes('/cgi-bin/', 'requests with complete bodies wait', Queued => 2);
-    $httpd->open_gate('go');
-    is $hold->answer->{status}, 200, 'the first ends well';
+    $httpd->serves('go', 'the first ends well', $hold);
     $slow->send('67890');
     $announced->send('abc');
     my @lengths = map { $_->{body} =~ /^body (\d+)/m }

@@ -24,8 +24,7 @@ for_each_combo(sub {
                          Active => 1, Queued => 1);
     kill KILL => $program;
     wait_for { grep { $_ eq 'start next' } $httpd->record } 'then the next one runs';
-    $httpd->open_gate('go');
-    is $next->answer->{status}, 200, 'and is answered';
+    $httpd->serves('go', 'and is answered', $next);
     is $watch->most, 1, 'one at a time';
     $httpd->zone_becomes('/cgi-bin/', 'all permits are back', Active => 0, Queued => 0);
     $httpd->allow_in_log(qr/\[cgid:error\]/)->stop;

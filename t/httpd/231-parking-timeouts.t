@@ -55,8 +55,7 @@ CONF
             if $zone eq 'short';
         like $answers[0]{body}, qr/^heavy sorry$/m, '... with an ErrorDocument that is a program'
             if $zone eq 'program';
-        $httpd->open_gate($zone);
-        is $hold->answer->{status}, 200, 'the first ends well';
+        $httpd->serves($zone, 'the first ends well', $hold);
     }
 
     my @answers = answers(@late);
@@ -129,8 +128,7 @@ CONF
         'each waits as long as its timeout, and is rejected';
     $httpd->zone_becomes('/cgi-bin/', 'no client was taken for disconnected', Gone => 0,
                          RejectedTimeout => 3);
-    $httpd->open_gate('go');
-    is $hold->answer->{status}, 200, 'the first ends well';
+    $httpd->serves('go', 'the first ends well', $hold);
     $httpd->stop;
 });
 
@@ -154,8 +152,7 @@ for_each_parking_combo(sub {
     is_deeply statuses(answers(@busy)), { 200 => $threads - 1 }, 'all workers were busy';
     $httpd->zone_becomes('/cgi-bin/', 'no request remains', Queued => 0, Gone => 0);
     server_becomes($httpd, '... parked', AdmissionParked => 0, AdmissionBlocked => 0);
-    $httpd->open_gate('go');
-    is $hold->answer->{status}, 200, 'the first ends well';
+    $httpd->serves('go', 'the first ends well', $hold);
     is_deeply [ grep { /start late/ } $httpd->record ], [], 'no program ran for the others';
     $httpd->stop;
 });

@@ -52,9 +52,7 @@ CONF
         set_clock($httpd, $seconds);
         is $late->answer->{status}, 503, "the clock is set by $seconds s: a wait ends in time";
         $httpd->zone_becomes($zone, '... the others wait', Queued => 5, Active => 1);
-        $httpd->open_gate($gate);
-        is_deeply statuses(answers($hold, $hold_short, @waiting)), { 200 => 7 },
-            '... and are answered';
+        $httpd->serves($gate, '... and are answered', $hold, $hold_short, @waiting);
         if ($is_event) {
             is $upload->send('4567890')->answer->{status}, 200, '... the body arrives';
             $reader->read_on;

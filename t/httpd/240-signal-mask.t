@@ -33,7 +33,6 @@ for_each_combo(sub {
     is !!($mask >> $SIGTERM - 1 & 1),
         $combo->{cgi} eq 'cgi' && $combo->{mpm} ne 'prefork',
         'it is left as httpd starts it';
-    $httpd->open_gate('go');
-    is $free->answer->{status}, 200, 'it ends well';
+    $httpd->serves('go', 'it ends well', $free);
     $httpd->stop;
 });

@@ -8,6 +8,8 @@ use warnings;
 use JSON::PP ();
 use Test::More;
 
+use Admission qw(answers statuses);
+
 use parent 'Admission::Httpd';
 
 # The line of a failure is the test's, not the library's.
@@ -56,6 +58,15 @@ sub watch {
     my ($self) = @_;
     push @{ $self->{watches} }, my $watch = $self->SUPER::watch;
     return $watch;
+}
+
+# Opens the gate: all these clients get their response.
+sub serves {
+    my ($self, $gate, $what, @clients) = @_;
+
+    $self->open_gate($gate);
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return is_deeply statuses(answers(@clients)), { 200 => scalar @clients }, $what;
 }
 
 sub check_log {
