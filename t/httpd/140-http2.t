@@ -1,74 +1,169 @@
-# HTTP/2: every stream is a request of its own, and waits like one.
+# HTTP/2: every stream is a request of its own, and waits like one, on the sizes that
+# distributions ship: a client finds the whole queue on its one connection, and connections
+# whose streams wait leave workers to others and to those who were parked, and give theirs
+# back.
 
 use AdmissionTest;
+use AdmissionTest::Parking;
 
 plan skip_all => 'h2load is not installed (package nghttp2-client)'
     if system('h2load --version >/dev/null 2>&1') != 0;
 needs_modules('http2');
 plan skip_all => 'curl has no HTTP/2' if `curl -V` !~ /HTTP2/;
 
-my @combos = qw(worker+cgid event+cgid event+cgi);
-my ($limit, $connections, $streams) = (4, 4, 10);
-my $requests = $connections * $streams;
+my $zone = '/cgi-bin/';
 
-for_each_combo(sub {
+# All places of the queue for streams, on one connection or on some. A client dies.
+sub streams_fill_the_queue {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 100, tls => 1, http2 => 1, conf => join '',
-        "H2MinWorkers 100\n",
-        "H2MaxWorkers 100\n",
-        location('/cgi-bin/', "MaxConcurrent $limit", "AdmissionQueue $requests"));
+    my $limit = 4;
+    my $httpd = start_httpd(combo => $combo, workers => 150, tls => 1, http2 => 1,
+                            conf => stock_conf() . location($zone, "MaxConcurrent $limit"));
+    is scalar(grep { /admission:notice.*ADM0126: H2MaxWorkers is not set; using 145 instead of mod_http2's default of 37/ }
+              $httpd->error_log), 1, 'mod_http2 gets threads for waiting streams';
 
-    my $url = $httpd->tls_url('/cgi-bin/heavy?ms=50');
     my $watch = $httpd->watch;
-    my $report = `h2load -n $requests -c $connections -m $streams '$url' 2>&1`;
-    like $report, qr/Application protocol: h2\b/, 'h2load speaks HTTP/2';
-    like $report, qr/status codes: $requests 2xx, 0 3xx, 0 4xx, 0 5xx/,
-        "all $requests streams are answered";
-    is $watch->most, $limit, "$limit programs ran at once, never more";
-    $httpd->zone_becomes('/cgi-bin/', 'all permits are back', Active => 0,
-                         Queued => 0, Admitted => $requests);
+    # Never more at once than run and wait.
+    for ([40, 4, 10, 'tls_url'], [200, 1, 100, 'url'], [200, 4, 25, 'url'], [104, 8, 13, 'url'],
+         $combo->{mpm} eq 'event' ? [104, 104, 1, 'url'] : ()) {
+        my ($requests, $connections, $streams, $url) = @$_;
+        my $report = `timeout 30 h2load -n $requests -c $connections -m $streams '@{[ $httpd->$url('/cgi-bin/heavy?ms=20') ]}' 2>&1`;
+        like $report, qr/Application protocol: h2\b/, 'h2load speaks HTTP/2' if $url eq 'tls_url';
+        like $report, qr/status codes: $requests 2xx, 0 3xx, 0 4xx, 0 5xx/,
+            "$connections connections of $streams streams: all are answered";
+        $httpd->zone_becomes($zone, '... the zone is at rest', Active => 0, Queued => 0);
+        server_becomes($httpd, '... and occupies no worker', AdmissionRunning => 0, AdmissionBlocked => 0);
+    }
+    my $admitted = 544 + 104 * ($combo->{mpm} eq 'event');
+    $httpd->zone_becomes($zone, 'each was counted once', Admitted => $admitted);
 
-    my @hold = map { $httpd->ask("/cgi-bin/heavy?id=hold$_&until=go") }
-                   1 .. $limit;
-    $httpd->zone_becomes('/cgi-bin/', 'the zone is full', Active => $limit);
-    my $curl = start_program(qw(curl -sk --http2 --max-time 30),
-                             $httpd->tls_url('/cgi-bin/heavy?id=left'));
-    $httpd->zone_becomes('/cgi-bin/', 'a stream waits', Queued => 1);
+    my @hold = map { $httpd->ask("/cgi-bin/heavy?id=hold$_&until=go") } 1 .. $limit;
+    $httpd->zone_becomes($zone, 'the zone is full', Active => $limit);
+    my $curl = start_program(qw(curl -sk --http2 --max-time 30), $httpd->tls_url('/cgi-bin/heavy?id=left'));
+    $httpd->zone_becomes($zone, 'a stream waits', Queued => 1);
     kill KILL => $curl;
     waitpid $curl, 0;
-    $httpd->zone_becomes('/cgi-bin/', 'its client dies: it leaves the queue',
-                         Queued => 0, Gone => 1);
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold)), { 200 => $limit }, 'the others end well';
+    $httpd->zone_becomes($zone, 'its client dies: it leaves the queue', Queued => 0, Gone => 1);
+    $httpd->serves('go', 'the others end well', @hold);
     is scalar(grep { $_ eq 'start left' } $httpd->record), 0, 'its program never started';
+    is $watch->most, $limit, "$limit programs ran at once, never more";
     $httpd->stop;
-}, @combos);
+}
 
 # Streams run in threads of mod_http2, which waiting ones must not take all.
-for_each_combo(sub {
+sub threads_are_left {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, workers => 40, tls => 1, http2 => 1, conf => join '',
         "H2MinWorkers 8\n",
         "H2MaxWorkers 8\n",
-        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 20'));
+        location($zone, 'MaxConcurrent 1', 'AdmissionQueue 20'));
     $httpd->expect_in_log(qr/admission:warn.*ADM0115: .*\b6 HTTP\/2 streams/);
-    $httpd->expect_rejections('test.example:/cgi-bin/', 'reserve');
+    $httpd->expect_rejections("test.example:$zone", 'reserve');
 
     my $hold = $httpd->ask('/cgi-bin/heavy?until=go');
-    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+    $httpd->zone_becomes($zone, 'one runs', Active => 1);
     my $h2load = start_program(qw(h2load -n 20 -c 5 -m 4), $httpd->tls_url('/cgi-bin/heavy'));
     # Not all of them at once: mod_http2 holds some back itself.
-    my $zone;
+    my $seen;
     wait_for {
-        $zone = $httpd->zone('/cgi-bin/');
-        $zone->{Queued} >= 6 && $zone->{RejectedReserve} > 0;
+        $seen = $httpd->zone($zone);
+        $seen->{Queued} >= 6 && $seen->{RejectedReserve} > 0;
     } 'of 20 streams some wait, others are rejected';
-    cmp_ok $zone->{Queued}, '<=', 2 * 6, 'each of two children leaves a quarter of its threads';
-    $httpd->open_gate('go');
-    is $hold->answer->{status}, 200, 'the first ends well';
-    $httpd->zone_becomes('/cgi-bin/',
-                         'waiting requests run, and the zone becomes idle',
-                         Active => 0, Queued => 0, RejectedTimeout => 0);
+    cmp_ok $seen->{Queued}, '<=', 2 * 6, 'each of two children leaves a quarter of its threads';
+    $httpd->serves('go', 'the first ends well', $hold);
+    $httpd->zone_becomes($zone, 'waiting requests run, and the zone becomes idle', Active => 0, Queued => 0,
+                         RejectedTimeout => 0);
     waitpid $h2load, 0;
     $httpd->stop;
-}, @combos);
+}
+
+# 25 workers, 30 connections with a stream each behind one that was parked.
+sub connections_leave_workers {
+    my ($combo) = @_;
+    my $httpd = new_parking_httpd(combo => $combo, threads => 25, http2 => 1, conf =>
+        location($zone, 'MaxConcurrent 1', 'AdmissionQueue 100 timeout=60s'));
+    $httpd->expect_rejections("test.example:$zone", 'HTTP/2 connection.*MaxRequestWorkers');
+    $httpd->start;
+
+    my ($hold, $parked) = ask_line($httpd, 'go', 1, $zone);
+    my $h2load = start_program(qw(timeout 60 h2load -n 30 -c 30 -m 1),
+                               $httpd->url('/cgi-bin/heavy?id=stream'));
+    # Of 25 workers 6 are reserved, and one runs; a connection stays free beside
+    # those that the parked one and 18 busy workers take.
+    my $wait = 17;
+    $httpd->zone_becomes($zone, 'streams wait while workers are left for others',
+                         Active => 1, Queued => 1 + $wait, RejectedParking => 30 - $wait);
+    server_becomes($httpd, '... a worker for each connection', AdmissionReserveFree => 1,
+                   AdmissionRunning => 1 + $wait, AdmissionBlocked => $wait,
+                   AdmissionParked => 1);
+    is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 20), { 200 => 20 },
+        'static files are served meanwhile';
+    is $httpd->zone($zone)->{Queued}, 1 + $wait, '... while all of them wait';
+
+    $httpd->serves('go', 'a parked request finds a worker in its turn', $hold, $parked);
+    $httpd->zone_becomes($zone, 'so do all others', Active => 0, Queued => 0,
+                         RejectedTimeout => 0, Admitted => 2 + $wait);
+    server_becomes($httpd, '... and no worker stays occupied', AdmissionRunning => 0,
+                   AdmissionBlocked => 0, AdmissionReserveFree => 19);
+    waitpid $h2load, 0;
+    $httpd->stop;
+}
+
+# However they end.
+sub workers_come_back {
+    my ($combo) = @_;
+    my ($limit, $streams, $connections, $free) = (2, 40, 10, 19);
+    my $httpd = new_parking_httpd(combo => $combo, threads => 25, http2 => 1, conf =>
+        location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 100 timeout=60s'))->start;
+    my $line = sub {
+        my ($gate) = @_;
+        my @hold = map { $httpd->ask("/cgi-bin/heavy?id=$gate$_&until=$gate") } 1 .. $limit;
+        $httpd->zone_becomes($zone, "$gate: the zone is taken", Active => $limit);
+        my $h2load = start_program(qw(h2load -T 30 -N 30 -n), $streams, '-c', $connections,
+                                   '-m', $streams / $connections,
+                                   $httpd->url('/cgi-bin/heavy?id=stream'));
+        $httpd->zone_becomes($zone, '... streams wait', Queued => $streams);
+        server_becomes($httpd, '... with a worker for each connection',
+                       AdmissionRunning => $limit + $connections, AdmissionBlocked => $streams);
+        return ($h2load, @hold);
+    };
+    my $is_left = sub {
+        my ($what, $active) = @_;
+        $httpd->zone_becomes($zone, $what, Active => $active, Queued => 0);
+        server_becomes($httpd, '... no worker is left', AdmissionRunning => $active,
+                       AdmissionBlocked => 0, AdmissionReserveFree => $free - $active);
+    };
+
+    my ($h2load, @hold) = $line->('gone');
+    kill KILL => $h2load;
+    waitpid $h2load, 0;
+    $is_left->('the clients have died', $limit);
+    $httpd->open_gate('gone');
+    answers(@hold);
+    $is_left->('the rest has run', 0);
+
+    ($h2load, @hold) = $line->('graceful');
+    $httpd->graceful;
+    $httpd->open_gate('graceful');
+    waitpid $h2load, 0;
+    answers(@hold);
+    $is_left->('the old child has served them', 0);
+
+    ($h2load) = $line->('killed');
+    kill KILL => $_ for $httpd->children;
+    kill TERM => $h2load;
+    waitpid $h2load, 0;
+    $httpd->open_gate('killed');
+    $is_left->('the child was killed', 0);
+    $httpd->stop;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    streams_fill_the_queue($combo);
+    threads_are_left($combo);
+    if ($combo->{name} eq 'event+cgid' && Admission::Parking::can_park()) {
+        connections_leave_workers($combo);
+        workers_come_back($combo);
+    }
+}, qw(worker+cgid event+cgid event+cgi));

@@ -4,25 +4,18 @@
 # permit finds a worker all the same.
 
 use AdmissionTest;
-use Admission::Config;
 use AdmissionTest::Parking;
 use Time::HiRes qw(sleep);
 
-my $has_http2 = Admission::Config::is_installed('http2')
-    && system('h2load --version >/dev/null 2>&1') == 0;
 my $zone = '/cgi-bin/';
 my $room = 4 + 100;
 
 # The sizes that distributions ship, and the default queue.
-sub stock_httpd {
-    my ($combo) = @_;
-    return new_httpd(combo => $combo, workers => 150, http2 => $has_http2,
-                     conf => stock_conf() . location('/cgi-bin/', 'MaxConcurrent 4'));
-}
-
 sub few_files {
     my ($combo) = @_;
-    my $httpd = stock_httpd($combo)->behind('ulimit -n 200 && exec')
+    my $httpd = new_httpd(combo => $combo, workers => 150,
+                          conf => stock_conf() . location($zone, 'MaxConcurrent 4'))
+        ->behind('ulimit -n 200 && exec')
         ->expect_in_log(qr/admission:warn.*ADM0302: .*limit of open files/)->start;
 
     my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$_&until=files") } 1 .. $room;
@@ -33,25 +26,10 @@ sub few_files {
     cmp_ok $status->{AdmissionBlocked}, '>', 2 * 25 - 4, '... and more hold a worker than'
         . ' the children at start have';
     is $httpd->get('/static.txt')->{status}, 200, 'a static file is served meanwhile';
-    $httpd->open_gate('files');
-    is_deeply statuses(answers(@clients)), { 200 => $room }, 'all are served';
+    $httpd->serves('files', 'all are served', @clients);
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
     server_becomes($httpd, '... and occupies no worker', AdmissionRunning => 0,
                    AdmissionBlocked => 0, AdmissionParked => 0);
-    $httpd->stop;
-}
-
-sub many_http2_connections {
-    my ($combo) = @_;
-    my $httpd = stock_httpd($combo)->start;
-
-    like scalar(`timeout 30 h2load -n $room -c $room -m 1 \\
-                 '@{[ $httpd->url('/cgi-bin/heavy?ms=20') ]}' 2>&1`),
-        qr/status codes: $room 2xx, 0 3xx, 0 4xx, 0 5xx/,
-        "HTTP/2, $room connections with a stream each: all are served";
-    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Admitted => $room);
-    server_becomes($httpd, '... and occupies no worker', AdmissionRunning => 0,
-                   AdmissionBlocked => 0);
     $httpd->stop;
 }
 
@@ -93,8 +71,7 @@ sub permit_without_worker {
     server_becomes($httpd, 'others block all its threads', AdmissionParked => 1,
                    AdmissionBlocked => $threads);
 
-    $httpd->open_gate('quick');
-    is $parked->answer->{status}, 200, 'a parked request gets its permit and a worker';
+    $httpd->serves('quick', 'a parked request gets its permit and a worker', $parked);
     my $after = $httpd->zone('/cgi-bin/slow/');
     cmp_ok $after->{RejectedReserve}, '>=', 1, '... that another one gives up';
     cmp_ok $after->{Queued}, '>=', $threads - 2, '... while the rest waits on';
@@ -112,6 +89,5 @@ sub permit_without_worker {
 for_each_parking_combo(sub {
     my ($combo) = @_;
     few_files($combo);
-    many_http2_connections($combo) if $has_http2;
     permit_without_worker($combo);
 });
