@@ -2,6 +2,7 @@
 # that holds a permit runs with that permit. Nobody outside can claim so.
 
 use AdmissionTest;
+use AdmissionTest::Backend;
 use Admission::Config;
 
 my ($limit, $clients) = (2, 8);
@@ -15,29 +16,14 @@ sub address_outside {
 }
 
 # A server that is no httpd: it shows what it was sent.
-sub start_foreign_backend {
-    my ($address) = @_;
-    my $listening = IO::Socket::INET->new(LocalAddr => $address, LocalPort => 0,
-                                          Proto => 'tcp', Listen => 5) // die "$@\n";
-    my $pid = fork // die "fork: $!\n";
-    return ($listening->sockport, $pid) if $pid;
-    alarm 60;
-    while (my $client = $listening->accept) {
-        my $head = '';
-        while (defined(my $line = <$client>)) {
-            last if $line =~ /^\r?\n/;
-            $head .= $line;
-        }
-        print $client "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n$head";
-        close $client;
-    }
-    POSIX::_exit(0);
+sub show {
+    my ($client) = @_;
+    syswrite $client, "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n" . (read_head($client) // '');
 }
 
 for_each_combo(sub {
     my ($combo) = @_;
-    grep { !Admission::Config::is_installed($_) } @modules
-        and plan skip_all => 'mod_proxy is not installed';
+    needs_modules(@modules);
     # mod_proxy_http2 has a way of its own to send a header.
     my $has_http2 = $combo->{mpm} ne 'prefork' && Admission::Config::version() >= 58
         && !grep { !Admission::Config::is_installed($_) } qw(http2 proxy_http2);
@@ -45,7 +31,7 @@ for_each_combo(sub {
                           modules => [ @modules, $has_http2 ? 'proxy_http2' : () ]);
     $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
     my $outside = address_outside();
-    my ($foreign, $pid) = start_foreign_backend($outside || '127.0.0.1');
+    my ($pid, $foreign) = start_backend(\&show, $outside || '127.0.0.1');
     my $conf = <<"CONF" .
 AdmissionReserve 1
 MaxConcurrent $limit
@@ -127,8 +113,7 @@ CONF
     push @hold, $httpd->ask('/cgi-bin/x?id=forged',
                             headers => [ "${forged}0123456789abcdef.1.1/" . '0' x 16 ]);
     $httpd->zone_becomes('all', 'a request with a forged token waits like any other', Active => $limit, Queued => 1);
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold)), { 200 => $limit + 1 }, 'all are served';
+    $httpd->serves('go', 'all are served', @hold);
     kill KILL => $pid;
     waitpid $pid, 0;
     # Without a look at its memory, where mod_slotmem_shm has a file.

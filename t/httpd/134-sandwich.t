@@ -4,6 +4,7 @@
 
 use AdmissionTest;
 use Admission::Config;
+use AdmissionTest::Backend;
 use AdmissionTest::Relay;
 
 needs_modules(qw(proxy proxy_http));
@@ -81,8 +82,7 @@ CONF
         $status->{ $combo->{mpm} eq 'event' ? 'AdmissionParked' : 'AdmissionBlocked' }
             == $clients - $limit;
     } '... before the filter, without a worker where they can be parked';
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold)), { 200 => $clients }, '... until they are served';
+    $httpd->serves('go', '... until they are served', @hold);
     cmp_ok $watch->most, '<=', $limit, 'the limit was kept';
     $httpd->zone_becomes('all', 'each was counted once', Active => 0, Queued => 0,
                          Admitted => $expected + $clients);
@@ -91,27 +91,29 @@ CONF
     $httpd->end;
 });
 
-# The filter drops the header: they wait for each other, until a timeout.
+# The filter drops the header: they wait for each other, until a timeout. Where all
+# permits are held by programs, or by a backend on this machine, nobody waits for himself.
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 60, modules => [qw(proxy proxy_http)]);
     my $relay = start_relay(drops => qr/^Admission-/i);
+    my ($backend, $port) = start_backend(answers_at_gate($httpd));
     $httpd->allow_in_log(qr/ADM0105: /);
     $httpd->configure(hosts("ProxyPass /pass/ http://127.0.0.1:$relay->{port}/cgi-bin/\n"
-                          . "    ProxyPass /here/ http://127.0.0.1:$relay->{port}/here/")
-                      . "AdmissionQueue 50 timeout=2s\n");
+                          . "ProxyPass /app/ http://127.0.0.1:$port/\n")
+                      . "AdmissionQueue 50 timeout=1s\n");
     $httpd->start;
     $relay->leads_to($httpd);
     my $told = sub { scalar grep { /ADM0215/ } $httpd->error_log };
 
-    # Limit and queue of the same host alone: a slow program is no circle.
     $httpd->expect_rejections('all', 'waited too long');
-    my @hold = map { $httpd->ask("/cgi-bin/x?id=slow$_&until=slow") } 1 .. $limit;
-    $httpd->zone_becomes('all', 'programs run', Active => $limit);
-    is $httpd->get('/cgi-bin/x', headers => ['X: 1'])->{status}, 503, 'a client waits too long';
-    $httpd->open_gate('slow');
-    answers(@hold);
-    is $told->(), 0, '... for programs, which is not told as a circle';
+    for my $slow (qw(cgi-bin app)) {
+        my @hold = map { $httpd->ask("/$slow/x?id=slow$_&until=$slow") } 1 .. $limit;
+        $httpd->zone_becomes('all', "$slow is busy", Active => $limit);
+        is_deeply statuses(answers(map { $httpd->ask("/$slow/x") } 1 .. 3)), { 503 => 3 }, '... others wait too long';
+        $httpd->serves($slow, '... the first ones are served', @hold);
+        is $told->(), 0, '... which is not told as a circle';
+    }
 
     my @line = map { $httpd->ask("/pass/x?id=pass$_&ms=10") } 1 .. 6;
     my $seen = statuses(answers(@line));
@@ -121,33 +123,7 @@ for_each_combo(sub {
     answers(map { $httpd->ask("/pass/x?id=again$_&ms=10") } 1 .. 6);
     is $told->(), 1, '... once a minute';
     $relay->stop;
+    kill KILL => $backend;
+    waitpid $backend, 0;
     $httpd->end;
 }, qw(prefork+cgi event+cgid));
-
-# A front server on this machine and a program behind mod_proxy that takes too long:
-# nobody waits for himself.
-for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 60, modules => [qw(proxy proxy_http)]);
-    my ($pid, $port) = AdmissionTest::Backend::start_backend(sub {
-        my ($client) = @_;
-        sysread $client, my $head, 4096;
-        select undef, undef, undef, 0.1 until -e "$httpd->{dir}/heavy/go";
-        syswrite $client, "HTTP/1.0 200 OK\r\n\r\n";
-    });
-    $httpd->allow_in_log(qr/ADM0105: /);
-    $httpd->configure(hosts("ProxyPass /app/ http://127.0.0.1:$port/")
-                      . "AdmissionQueue 50 timeout=1s\n");
-    $httpd->start;
-    my @hold = map { $httpd->ask("/app/x") } 1 .. $limit;
-    $httpd->zone_becomes('all', 'the program is busy', Active => $limit);
-    $httpd->expect_rejections('all', 'waited too long');
-    is_deeply statuses(answers(map { $httpd->ask('/app/x') } 1 .. 3)), { 503 => 3 },
-        'others wait too long';
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold)), { 200 => $limit }, 'the first ones are served';
-    is scalar(grep { /ADM0215/ } $httpd->error_log), 0, 'that is not told as a circle';
-    kill KILL => $pid;
-    waitpid $pid, 0;
-    $httpd->end;
-}, 'event+cgid');

@@ -53,16 +53,6 @@ sub section {
 
 sub host_of { return lc($_[0] =~ s/\W+/-/gr =~ s/-\z//r) . '.example' }
 
-# Answers when the gate opens, as the heavy program does.
-sub answer_when_told {
-    my ($client, $gates) = @_;
-    my $head = read_head($client) // return;
-    my ($gate) = $head =~ /until=([\w.-]+)/;
-    select undef, undef, undef, 0.05 while !-e "$gates/$gate";
-    syswrite $client, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
-    return;
-}
-
 sub make_host {
     my ($httpd, $name, $way, $backend) = @_;
     my $host = host_of($name);
@@ -97,7 +87,7 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 60,
                           modules => [qw(negotiation proxy proxy_http)]);
-    my ($backend, $port) = start_backend(sub { answer_when_told($_[0], "$httpd->{dir}/heavy") });
+    my ($backend, $port) = start_backend(answers_at_gate($httpd));
 
     $httpd->configure(join '', "<VirtualHost *>\nServerName test.example\n</VirtualHost>\n",
                       map { make_host($httpd, $_, $ways{$_}, $port) } sort keys %ways);

@@ -4,6 +4,8 @@ package AdmissionTest::Backend;
 #
 #     my ($pid, $port) = start_backend(sub { my ($client) = @_; ... });
 #     my ($pid) = start_backend($code, $path);     on a socket with a name
+#     start_backend($code, $address)               elsewhere than at 127.0.0.1
+#     start_backend(answers_at_gate($httpd))       when a gate opens, as the heavy program
 #
 # The code serves one connection, in a process of its own, for a minute at most.
 
@@ -16,7 +18,7 @@ use IO::Socket::INET;
 use IO::Socket::UNIX;
 use POSIX ();
 
-our @EXPORT = qw(read_bytes read_head start_backend);
+our @EXPORT = qw(answers_at_gate read_bytes read_head start_backend);
 
 # The head of a request, and what came with it. Nothing where the client has gone.
 sub read_head {
@@ -39,6 +41,18 @@ sub read_bytes {
     return $bytes;
 }
 
+# Code for a backend that answers when the gate is open that "until=" of its URL names.
+sub answers_at_gate {
+    my ($httpd) = @_;
+    return sub {
+        my ($client) = @_;
+        my $head = read_head($client) // return;
+        my ($gate) = $head =~ /until=([\w.-]+)/;
+        select undef, undef, undef, 0.05 until !$gate || -e "$httpd->{dir}/heavy/$gate";
+        syswrite $client, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+    };
+}
+
 sub serve_one {
     my ($client, $serve) = @_;
     my $server = fork // return;
@@ -56,10 +70,11 @@ sub serve_one {
 }
 
 sub start_backend {
-    my ($serve, $path) = @_;
+    my ($serve, $where) = @_;
+    my $path = $where && $where =~ m{/} ? $where : undef;
     my $listener = $path
         ? IO::Socket::UNIX->new(Local => $path, Listen => 10)
-        : IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 10, Proto => 'tcp')
+        : IO::Socket::INET->new(LocalAddr => $where // '127.0.0.1', Listen => 10, Proto => 'tcp')
         or die "backend: $@\n";
 
     chmod 0777, $path if $path;
