@@ -15,41 +15,39 @@ use Project;
 my $SERVER = 'test.example';
 my $redis_module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
 
-# The clients of the example that is run.
-my @clients;
+# The httpd of the example that is run, and its clients.
+my ($httpd, @clients);
 
 # Asks for a program that runs until the end, that many times.
 sub hold {
-    my ($httpd, $times, $path, @headers) = @_;
+    my ($times, $path, @headers) = @_;
     push @clients, map { $httpd->ask("$path?until=go", headers => [@headers]) } 1 .. $times;
     return;
 }
 
 # The same from another virtual host.
 sub hold_at {
-    my ($httpd, $times, $host, $path) = @_;
-    push @clients, map {
-        $httpd->connect->send("GET $path?until=go HTTP/1.1\r\nHost: $host\r\nConnection: close\r\n\r\n")
-    } 1 .. $times;
+    my ($times, $host, $path) = @_;
+    push @clients, map { $httpd->ask("$path?until=go", host => $host) } 1 .. $times;
     return;
 }
 
 sub becomes {
-    my ($httpd, $zone, $active, $queued, $what) = @_;
+    my ($zone, $active, $queued, $what) = @_;
     return $httpd->zone_becomes($zone, $what, Active => $active, Queued => $queued);
 }
 
 # One permit becomes free while $first and then $second wait: the second one gets it.
 sub goes_first {
-    my ($httpd, $zone, $first, $second) = @_;
+    my ($zone, $first, $second) = @_;
 
     push @clients, $httpd->ask('/cgi-bin/heavy?until=one');
-    hold($httpd, 7, '/cgi-bin/heavy');
-    becomes($httpd, $zone, 8, 0, 'eight run');
+    hold(7, '/cgi-bin/heavy');
+    becomes($zone, 8, 0, 'eight run');
     push @clients, $httpd->ask("$first->[0]?id=first&until=go", headers => $first->[1]);
-    becomes($httpd, $zone, 8, 1, 'one waits');
+    becomes($zone, 8, 1, 'one waits');
     push @clients, $httpd->ask("$second->[0]?id=second&until=go", headers => $second->[1]);
-    becomes($httpd, $zone, 8, 2, 'another one as well');
+    becomes($zone, 8, 2, 'another one as well');
     $httpd->open_gate('one');
     wait_for { grep { $_ eq 'start second' } $httpd->record } 'the one that came last runs';
     is +(grep { $_ eq 'start first' } $httpd->record), 0, '... and the other one waits';
@@ -81,7 +79,6 @@ my %cookbook = (
     'access-log.conf' => {
         conf => 'CustomLog admission.log admission',
         show => sub {
-            my ($httpd) = @_;
             $httpd->get('/cgi-bin/heavy');
             $httpd->get('/static.txt');
             wait_for { $httpd->slurp('admission.log') =~ m{zone=\S+:/cgi-bin/ status=admitted wait=0} }
@@ -90,21 +87,19 @@ my %cookbook = (
         },
     },
     'accounts.conf' => { show => sub {
-        my ($httpd) = @_;
         my $zone = "$SERVER:~^/~[^/]+/";
-        hold($httpd, 3, '/~alice/heavy');
-        hold($httpd, 1, '/~%61lice/heavy');
-        becomes($httpd, $zone, 2, 2, 'two of an account run');
-        hold($httpd, 1, '/~bob/heavy');
-        becomes($httpd, $zone, 3, 2, '... and one of another');
+        hold(3, '/~alice/heavy');
+        hold(1, '/~%61lice/heavy');
+        becomes($zone, 2, 2, 'two of an account run');
+        hold(1, '/~bob/heavy');
+        becomes($zone, 3, 2, '... and one of another');
     } },
     'bots.conf' => { show => sub {
-        my ($httpd) = @_;
         my $zone = "$SERVER:/";
-        hold($httpd, 4, '/cgi-bin/heavy', 'User-Agent: Somebot/1.0');
-        becomes($httpd, $zone, 2, 2, 'two crawlers run');
-        hold($httpd, 7, '/cgi-bin/heavy', 'User-Agent: Mozilla/5.0');
-        becomes($httpd, $zone, 8, 3, 'six visitors as well');
+        hold(4, '/cgi-bin/heavy', 'User-Agent: Somebot/1.0');
+        becomes($zone, 2, 2, 'two crawlers run');
+        hold(7, '/cgi-bin/heavy', 'User-Agent: Mozilla/5.0');
+        becomes($zone, 8, 3, 'six visitors as well');
         is $httpd->get('/robots.txt', headers => ['User-Agent: Somebot/1.0'])->{status}, 200,
             'robots.txt is served';
         is $httpd->zone($zone)->{Exempt}, 1, '... by a program without a permit';
@@ -112,54 +107,48 @@ my %cookbook = (
     'control.conf' => {
         conf => "<Location /cgi-bin/>\nMaxConcurrent 4\n</Location>",
         show => sub {
-            my ($httpd) = @_;
             my $answer = $httpd->get('/admission-control', method => 'POST',
                                      body => "zone=$SERVER:/cgi-bin/&limit=1",
                                      headers => [ 'X-Admission-Control: 1',
                                                   'Content-Type: application/x-www-form-urlencoded' ]);
             is $answer->{status}, 200, 'a limit is changed';
-            hold($httpd, 2, '/cgi-bin/heavy');
-            becomes($httpd, '/cgi-bin/', 1, 1, '... for the next requests');
+            hold(2, '/cgi-bin/heavy');
+            becomes('/cgi-bin/', 1, 1, '... for the next requests');
         },
     },
     'crawlers.conf' => { show => sub {
-        my ($httpd) = @_;
-        goes_first($httpd, '/', [ '/cgi-bin/heavy', ['User-Agent: Somebot'] ], [ '/checkout', [] ]);
+        goes_first('/', [ '/cgi-bin/heavy', ['User-Agent: Somebot'] ], [ '/checkout', [] ]);
     } },
     'dry-run.conf' => { show => sub {
-        my ($httpd) = @_;
-        hold($httpd, 6, '/cgi-bin/heavy');
-        becomes($httpd, '/cgi-bin/', 6, 0, 'more run than the limit');
+        hold(6, '/cgi-bin/heavy');
+        becomes('/cgi-bin/', 6, 0, 'more run than the limit');
         is $httpd->zone('/cgi-bin/')->{DryQueued}, 2, '... and two are counted';
     } },
     'event-parking.conf' => { mpm => 'event', show => sub {
-        my ($httpd) = @_;
-        hold($httpd, 54, '/cgi-bin/heavy');
-        becomes($httpd, '/cgi-bin/', 4, 50, 'fifty wait');
+        hold(54, '/cgi-bin/heavy');
+        becomes('/cgi-bin/', 4, 50, 'fifty wait');
         is $httpd->status->{AdmissionBlocked}, 0, '... without a worker';
     } },
     'exempt-monitoring.conf' => {
         edit => sub { s{192\.0\.2\.0/24}{127.0.0.0/8} },
         show => sub {
-            my ($httpd) = @_;
-            hold($httpd, 5, '/cgi-bin/heavy');
-            becomes($httpd, '/cgi-bin/', 4, 1, 'one waits');
+            hold(5, '/cgi-bin/heavy');
+            becomes('/cgi-bin/', 4, 1, 'one waits');
             is $httpd->get('/cgi-bin/health')->{status}, 200, 'the check does not';
         },
     },
     'fair-api.conf' => {
         edit => sub { s/AdmissionQueue 100/AdmissionQueue 4/ },
         show => sub {
-            my ($httpd) = @_;
             $httpd->expect_rejections("$SERVER:/api", 'share');
-            hold($httpd, 6, '/api/heavy', 'X-Api-Key: a');
-            becomes($httpd, '/api', 4, 2, 'four of a key run');
+            hold(6, '/api/heavy', 'X-Api-Key: a');
+            becomes('/api', 4, 2, 'four of a key run');
             my $answer = $httpd->get('/api/heavy', headers => ['X-Api-Key: a']);
             is $answer->{status}, 429, 'half of the queue is left to others';
             is $answer->{headers}{'content-type'}, 'application/json', '... which JSON tells';
             is $answer->{body}, '{"error":"busy"}', '... and gives the reason';
-            hold($httpd, 1, '/api/report', 'X-Api-Key: b');
-            becomes($httpd, '/api', 8, 2, 'a report of another key counts as four');
+            hold(1, '/api/report', 'X-Api-Key: b');
+            becomes('/api', 8, 2, 'a report of another key counts as four');
             $httpd->open_gate('go');
             isnt((answers(@clients))[0]{headers}{'content-type'}, 'application/json', 'other answers keep their type');
             @clients = ();
@@ -181,7 +170,6 @@ my %cookbook = (
         # A limit for the whole server, which stands still without the example.
         conf => "MaxConcurrent 2\nAdmissionQueue 20 timeout=20s",
         show => sub {
-            my ($httpd) = @_;
             push @clients, map { $httpd->ask('/cgi-bin/heavy') } 1 .. 20;
             is_deeply statuses(answers(@clients)), { 200 => 20 }, 'all are served through the filter';
             my ($zone) = grep { /^www/ } keys %{ $httpd->status->{zone} };
@@ -199,51 +187,45 @@ my %cookbook = (
             $_ = "LoadModule admission_redis_module $redis_module\n$_";
         },
         show => sub {
-            my ($httpd) = @_;
             wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'the share is leased', 20;
             is $httpd->get('/search')->{status}, 200, 'a request is served';
             is $httpd->zone('db')->{FleetLimit}, 40, 'the limit is that of all servers';
         },
     },
     'git.conf' => { show => sub {
-        my ($httpd) = @_;
         my $zone = "$SERVER:~^/git/.+/git-upload-pack\$";
-        hold($httpd, 2, '/git/one/git-upload-pack');
-        hold($httpd, 1, '/git/%6fne/git-upload-pack');
-        becomes($httpd, $zone, 2, 1, 'two clones of a repository run');
-        hold($httpd, 1, '/git/two/git-upload-pack');
-        becomes($httpd, $zone, 3, 1, '... and one of another');
+        hold(2, '/git/one/git-upload-pack');
+        hold(1, '/git/%6fne/git-upload-pack');
+        becomes($zone, 2, 1, 'two clones of a repository run');
+        hold(1, '/git/two/git-upload-pack');
+        becomes($zone, 3, 1, '... and one of another');
         is $httpd->get('/git/one/info/refs')->{status}, 200, 'the rest is not limited';
         is $httpd->zone($zone)->{QueueTimeoutMs}, 600_000, 'the queue is patient';
     } },
     'members.conf' => { show => sub {
-        my ($httpd) = @_;
-        goes_first($httpd, '/', [ '/cgi-bin/heavy', [] ],
+        goes_first('/', [ '/cgi-bin/heavy', [] ],
                    [ '/cgi-bin/heavy', ['Cookie: a=b; wordpress_logged_in_1f=x'] ]);
     } },
     'one-line.conf' => { show => sub {
-        my ($httpd) = @_;
-        hold($httpd, 6, '/cgi-bin/heavy');
-        becomes($httpd, '/cgi-bin/', 4, 2, 'four run, two wait');
+        hold(6, '/cgi-bin/heavy');
+        becomes('/cgi-bin/', 4, 2, 'four run, two wait');
         is $httpd->get('/static.txt')->{status}, 200, 'a file is served';
     } },
     'panels.conf'  => { show => \&sites_take_turns },
     'php-fpm.conf' => {
         conf => 'AddHandler cgi-script .php',
         show => sub {
-            my ($httpd) = @_;
             $httpd->put_heavy('page.php');
-            hold($httpd, 7, '/page.php');
-            becomes($httpd, 'php', 5, 2, 'five run, two wait');
+            hold(7, '/page.php');
+            becomes('php', 5, 2, 'five run, two wait');
         },
     },
     'probes.conf' => { workers => 80, log => [qr/AH01630/], show => sub {
-        my ($httpd) = @_;
         is $httpd->get('/ready?ready')->{body}, "ready\n", 'ready';
         is $httpd->get("/ready$_")->{status}, 403, "no page: /ready$_"
             for '', '?json', '?readyx', '?json&ready';
-        hold($httpd, 58, '/app/page');
-        becomes($httpd, '/app/', 8, 50, 'the queue is full');
+        hold(58, '/app/page');
+        becomes('/app/', 8, 50, 'the queue is full');
         my $answer = $httpd->get('/ready?ready');
         is "$answer->{status} $answer->{body}", "503 full: $SERVER:/app/\n", 'not ready';
         is $httpd->get('/app/health')->{status}, 200, 'the check of the application runs';
@@ -263,9 +245,8 @@ my %cookbook = (
             s/:8080/:$port/;
         },
         show => sub {
-            my ($httpd) = @_;
-            hold($httpd, 22, '/app/page', "X-Gate: $httpd->{dir}/heavy/go");
-            becomes($httpd, '/app/', 20, 2, 'twenty run, two wait');
+            hold(22, '/app/page', "X-Gate: $httpd->{dir}/heavy/go");
+            becomes('/app/', 20, 2, 'twenty run, two wait');
             is $httpd->get('/app/events')->{status}, 200, 'event streams are not limited';
         },
     },
@@ -273,16 +254,14 @@ my %cookbook = (
         edit => sub { s/1000-2000/5-10/ },
         mpm  => 'prefork',
         show => sub {
-            my ($httpd) = @_;
             wait_for { $httpd->get('/static.txt'); $httpd->status->{AdmissionChildrenRecycled} > 1 }
                 'children are replaced', 30;
         },
     },
     'rejection.conf' => { show => sub {
-        my ($httpd) = @_;
         $httpd->expect_rejections("$SERVER:/api/", 'full');
-        hold($httpd, 8, '/api/heavy');
-        becomes($httpd, '/api/', 8, 0, 'eight run');
+        hold(8, '/api/heavy');
+        becomes('/api/', 8, 0, 'eight run');
         my $answer = $httpd->get('/api/heavy');
         is $answer->{status}, 429, 'the next one is rejected';
         like $answer->{headers}{'retry-after'}, qr/^(?:30|31|3[2-8])$/, '... for half a minute';
@@ -290,18 +269,16 @@ my %cookbook = (
     'shared-hosting.conf' => {
         edit => sub { s/\*:80/*/g },
         show => sub {
-            my ($httpd) = @_;
-            hold_at($httpd, 5, 'www.alice.example', '/cgi-bin/heavy');
-            becomes($httpd, 'www.alice.example:*', 4, 1, 'four of one customer run');
-            hold_at($httpd, 5, 'www.bob.example', '/cgi-bin/heavy');
-            hold_at($httpd, 5, 'shop.bob.example', '/cgi-bin/heavy');
-            becomes($httpd, 'bob', 8, 2, 'eight of another, at both hosts together');
-            hold_at($httpd, 3, 'shop.bob.example', '/search');
-            becomes($httpd, 'shop.bob.example:/search', 2, 1, 'two searches');
+            hold_at(5, 'www.alice.example', '/cgi-bin/heavy');
+            becomes('www.alice.example:*', 4, 1, 'four of one customer run');
+            hold_at(5, 'www.bob.example', '/cgi-bin/heavy');
+            hold_at(5, 'shop.bob.example', '/cgi-bin/heavy');
+            becomes('bob', 8, 2, 'eight of another, at both hosts together');
+            hold_at(3, 'shop.bob.example', '/search');
+            becomes('shop.bob.example:/search', 2, 1, 'two searches');
         },
     },
     'slow-clients.conf' => { show => sub {
-        my ($httpd) = @_;
         my $slow = $httpd->connect->send("POST /upload/heavy HTTP/1.1\r\nHost: $SERVER\r\n"
                                          . "Connection: close\r\nContent-Length: 2000000\r\n\r\nabc");
         wait_for { $httpd->status->{AdmissionSpooled} > 0 } 'a part of the body is there';
@@ -309,21 +286,18 @@ my %cookbook = (
         push @clients, $slow->send('x' x 1_999_997);
     } },
     'status.conf' => { show => sub {
-        my ($httpd) = @_;
         is $httpd->get($_)->{status}, 200, $_
             for '/admission-status', '/admission-status?prometheus', '/admission-status?ready', '/server-status';
     } },
     'strangers.conf' => { show => sub {
-        my ($httpd) = @_;
         $httpd->expect_rejections("$SERVER:/", 'full');
-        hold($httpd, 18, '/cgi-bin/heavy', 'Cookie: x=y; session=1');
-        becomes($httpd, '/', 8, 10, 'ten with a session wait');
+        hold(18, '/cgi-bin/heavy', 'Cookie: x=y; session=1');
+        becomes('/', 8, 10, 'ten with a session wait');
         is $httpd->get('/cgi-bin/heavy')->{status}, 503, 'a stranger is rejected';
-        hold($httpd, 1, '/cgi-bin/heavy', 'Cookie: session=1');
-        becomes($httpd, '/', 8, 11, 'another one with a session waits');
+        hold(1, '/cgi-bin/heavy', 'Cookie: session=1');
+        becomes('/', 8, 11, 'another one with a session waits');
     } },
     'timing.conf' => { show => sub {
-        my ($httpd) = @_;
         like $httpd->get('/cgi-bin/heavy')->{headers}{'server-timing'},
             qr/^admission;desc=admitted;dur=0$/, 'the browser gets the decision';
         is $httpd->get('/static.txt')->{headers}{'server-timing'}, undef, '... not with a file';
@@ -336,34 +310,31 @@ my %cookbook = (
         conf    => "<Location /dav/>\nAuthType Basic\nAuthName x\nAuthUserFile docs/users\n"
                    . "Require valid-user\n</Location>",
         show => sub {
-            my ($httpd) = @_;
             $httpd->put('users', join '', map { "$_:{SHA}" . sha1_base64($_) . "=\n" } qw(alice bob));
-            hold($httpd, 7, '/dav/heavy', basic('alice'));
-            becomes($httpd, '/dav/', 5, 2, 'five of a user run');
-            hold($httpd, 1, '/dav/heavy', basic('bob'));
-            becomes($httpd, '/dav/', 6, 2, '... and one of another');
+            hold(7, '/dav/heavy', basic('alice'));
+            becomes('/dav/', 5, 2, 'five of a user run');
+            hold(1, '/dav/heavy', basic('bob'));
+            becomes('/dav/', 6, 2, '... and one of another');
         },
     },
     'whole-server.conf' => { workers => 80, show => sub {
-        my ($httpd) = @_;
-        hold($httpd, 18, '/cgi-bin/heavy');
-        becomes($httpd, '*', 16, 2, 'sixteen run, two wait');
+        hold(18, '/cgi-bin/heavy');
+        becomes('*', 16, 2, 'sixteen run, two wait');
         is $httpd->get('/download/heavy')->{status}, 200, 'a download runs';
-        hold($httpd, 3, '/tools/heavy');
-        becomes($httpd, '/tools/', 2, 1, 'two tools run');
+        hold(3, '/tools/heavy');
+        becomes('/tools/', 2, 1, 'two tools run');
     } },
     'wordpress.conf' => {
         modules => ['remoteip'],
         conf    => "AddHandler cgi-script .php\nRemoteIPHeader X-Client\nRemoteIPInternalProxy 127.0.0.1",
         show    => sub {
-            my ($httpd) = @_;
             my $zone = "$SERVER:Files:~\\.php\$";
             $httpd->put_heavy($_) for 'index.php', 'admin-ajax.php';
-            hold($httpd, 4, '/index.php', 'X-Client: 192.0.2.7');
-            becomes($httpd, $zone, 3, 1, 'three visitors run, one waits');
+            hold(4, '/index.php', 'X-Client: 192.0.2.7');
+            becomes($zone, 3, 1, 'three visitors run, one waits');
             is $httpd->get('/index.php')->{status}, 200, 'what the site asks itself runs';
-            hold($httpd, 3, '/admin-ajax.php', 'X-Client: 192.0.2.7');
-            becomes($httpd, 'ajax', 2, 1, 'two of admin-ajax.php run');
+            hold(3, '/admin-ajax.php', 'X-Client: 192.0.2.7');
+            becomes('ajax', 2, 1, 'two of admin-ajax.php run');
         },
     },
 );
@@ -376,12 +347,11 @@ my %elsewhere = (
 );
 
 sub sites_take_turns {
-    my ($httpd) = @_;
     my ($zone) = keys %{ $httpd->status->{zone} };
-    hold_at($httpd, 5, 'a.example', '/cgi-bin/heavy');
-    becomes($httpd, $zone, 3, 2, 'three of a site run');
-    hold_at($httpd, 1, 'b.example', '/cgi-bin/heavy');
-    becomes($httpd, $zone, 4, 2, '... and one of another');
+    hold_at(5, 'a.example', '/cgi-bin/heavy');
+    becomes($zone, 3, 2, 'three of a site run');
+    hold_at(1, 'b.example', '/cgi-bin/heavy');
+    becomes($zone, 4, 2, '... and one of another');
 }
 
 sub run_example {
@@ -396,7 +366,7 @@ sub run_example {
     local $_ = slurp("conf/examples/$name");
     $o{edit}->(\%o) if $o{edit};
     my $hosts = join '', map { "<VirtualHost *>\nServerName $_.example\n</VirtualHost>\n" } qw(a b);
-    my $httpd = new_httpd(combo => $combo, workers => $o{workers} // 60, modules => $o{modules});
+    $httpd = new_httpd(combo => $combo, workers => $o{workers} // 60, modules => $o{modules});
     $httpd->configure("$_\n" . ($o{conf} // '') . "\n" . <<"CONF");
 ScriptAliasMatch "^/(?:~|api|app|checkout|dav|download|git|robots|search|tools|upload)" $httpd->{dir}/cgi/heavy
 @{[ $o{show} == \&sites_take_turns ? $hosts : '' ]}
@@ -404,7 +374,7 @@ CONF
     $httpd->allow_in_log(qr/ADM010[35]|ADM0207|ADM0302|ADM014\d|AH00485/, @{ $o{log} // [] });
     $httpd->start;
     @clients = ();
-    $o{show}->($httpd);
+    $o{show}->();
     $httpd->open_gate('go');
     is_deeply statuses(answers(@clients)), { 200 => scalar @clients }, 'all that waited are served'
         if @clients;
