@@ -7,10 +7,9 @@ use AdmissionTest::Parking;
 my $zone  = '/cgi-bin/';
 my $large = 4_000_000;    # more than sockets hold
 
-sub post_headers {
-    my ($id, @headers) = @_;
-    return join "\r\n", "POST /cgi-bin/heavy?id=$id HTTP/1.1", 'Host: test.example',
-                        'Connection: close', @headers, '', '';
+sub post {
+    my ($httpd, $id, @headers) = @_;
+    return $httpd->ask("/cgi-bin/heavy?id=$id", method => 'POST', headers => \@headers);
 }
 
 sub length_of { map { $_->{body} =~ /^body (\d+)$/m ? $1 : "status $_->{status}" } @_ }
@@ -39,8 +38,7 @@ for_each_parking_combo(sub {
     my ($hold) = ask_line($httpd, 'bodies', 0, $zone);
     my @whole = map { $httpd->ask('/cgi-bin/heavy', method => 'POST', body => 'x' x $_) }
                     0, 1, 10_000, 300_000;
-    my $chunked = $httpd->connect->send(post_headers('chunked', 'Transfer-Encoding: chunked')
-                                        . "4\r\nabcd\r\n3\r\nabc\r\n0\r\n\r\n");
+    my $chunked = post($httpd, 'chunked', 'Transfer-Encoding: chunked')->send("4\r\nabcd\r\n3\r\nabc\r\n0\r\n\r\n");
     $httpd->zone_becomes($zone, 'requests with whole bodies wait', Queued => @whole + 1);
     my @late = (
         [ sized     => [ 'Content-Length: 10' ], '123' ],
@@ -50,17 +48,15 @@ for_each_parking_combo(sub {
     my %late;
     for (@late) {
         my ($name, $headers, $begin) = @$_;
-        $late{$name} = $httpd->connect->send(post_headers($name, @$headers) . $begin);
+        $late{$name} = post($httpd, $name, @$headers)->send($begin);
         $httpd->zone_becomes($zone, "one with less than its body waits ($name)",
                              Queued => @whole + 1 + keys %late);
     }
-    my $hasty = $httpd->connect->send(post_headers('hasty', 'Content-Length: 5',
-                                                   'Expect: 100-continue') . 'hasty');
+    my $hasty = $httpd->ask('/cgi-bin/heavy?id=hasty', method => 'POST', headers => ['Expect: 100-continue'],
+                            body => 'hasty');
     my $url = '/cgi-bin/heavy?id=curl';
-    my @curl = (post_file($file, $httpd->url($url), '-H', 'Expect:'),
-                post_file($file, $httpd->url($url), '-H', 'Expect: 100-continue'),
-                post_file($file, $httpd->tls_url($url), '-H', 'Expect:'),
-                post_file($file, $httpd->tls_url($url), '-H', 'Expect: 100-continue'));
+    my @curl = map { my $to = $httpd->$_($url);
+                     map { post_file($file, $to, '-H', $_) } 'Expect:', 'Expect: 100-continue' } 'url', 'tls_url';
     my $waiters = @whole + @curl + 5;
     $httpd->zone_becomes($zone, 'requests with bodies wait', Queued => $waiters);
     server_becomes($httpd, '... parked', AdmissionParked => $waiters, AdmissionBlocked => 0);
@@ -95,9 +91,8 @@ for_each_parking_combo(sub {
     # Who is rejected after the wait is never asked for the body.
     ($hold) = $httpd->ask('/cgi-bin/short?until=short');
     $httpd->zone_becomes('short', 'another zone is full', Active => 1);
-    my $rejected = $httpd->connect->send(
-        "POST /cgi-bin/short HTTP/1.1\r\nHost: test.example\r\n"
-        . "Expect: 100-continue\r\nContent-Length: 6\r\n\r\n");
+    my $rejected = $httpd->ask('/cgi-bin/short', method => 'POST',
+                               headers => [ 'Expect: 100-continue', 'Content-Length: 6' ]);
     wait_for { $rejected->has_begun } 'a client that announced its body is answered';
     like $rejected->{buffer}, qr{^HTTP/1\.1 503 }, '... with the rejection, not 100';
     my $unread = $httpd->ask('/cgi-bin/short', method => 'POST', body => 'x' x 300_000);

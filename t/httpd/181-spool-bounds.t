@@ -31,9 +31,10 @@ sub nothing_is_lost {
 sub bodies_arrive {
     my ($httpd, $what) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
-    my @senders = map { $httpd->connect->send(join "\r\n",
-        "POST /cgi-bin/heavy?id=sender$_ HTTP/1.1", 'Host: test.example',
-        'Content-Length: 1000000', 'Connection: close', '', 'x' x 900_000) } 1 .. 3;
+    my @senders = map {
+        $httpd->ask("/cgi-bin/heavy?id=sender$_", method => 'POST', headers => ['Content-Length: 1000000'])
+            ->send('x' x 900_000)
+    } 1 .. 3;
 
     wait_for { grep { /ADM0211/ } $httpd->error_log } "$what: the log tells of bodies";
     $_->send('y' x 100_000) for @senders;

@@ -2,10 +2,8 @@
 # holds a permit for each of its connections: what the manual recommends against it.
 
 use AdmissionTest;
-use Admission::Config;
 
-my @missing = grep { !Admission::Config::is_installed($_) } qw(remoteip reqtimeout);
-plan skip_all => "not installed: mod_@missing" if @missing;
+needs_modules(qw(remoteip reqtimeout));
 
 my $LIMIT = 4;
 my $SENT = 1_100_000;     # more than AdmissionSpool reads before the permit
@@ -14,8 +12,8 @@ my $LENGTH = 3_000_000;
 # A client of this address that sends a part of its body.
 sub stop_sending {
     my ($httpd) = @_;
-    return $httpd->connect->send(join "\r\n", 'POST /cgi-bin/heavy HTTP/1.1', 'Host: test.example',
-        'X-Forwarded-For: 192.0.2.1', "Content-Length: $LENGTH", '', 'x' x $SENT);
+    return $httpd->ask('/cgi-bin/heavy', method => 'POST',
+                       headers => [ 'X-Forwarded-For: 192.0.2.1', "Content-Length: $LENGTH" ])->send('x' x $SENT);
 }
 
 sub stop_reading {

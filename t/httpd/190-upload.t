@@ -6,10 +6,9 @@ use AdmissionTest::Parking;
 
 my $zone = '/cgi-bin/';
 
-sub header {
-    my ($id, @headers) = @_;
-    return join "\r\n", "POST /cgi-bin/heavy?id=$id HTTP/1.1", 'Host: test.example',
-                        'Connection: close', @headers, '', '';
+sub post {
+    my ($httpd, $path, @headers) = @_;
+    return $httpd->ask("/cgi-bin/$path", method => 'POST', headers => \@headers);
 }
 
 sub length_of { return map { $_->{body} =~ /^body (\d+)$/m ? $1 : "status $_->{status}" } @_ }
@@ -24,7 +23,7 @@ my @slow = (
 
 sub begin_slowly {
     my ($httpd) = @_;
-    return map { $httpd->connect->send(header($_->[0], @{ $_->[1] }) . $_->[2]) } @slow;
+    return map { post($httpd, "heavy?id=$_->[0]", @{ $_->[1] })->send($_->[2]) } @slow;
 }
 
 sub arrives_whole {
@@ -50,12 +49,11 @@ for_each_combo(sub {
     server_becomes($httpd, 'slow clients send', $is_event
         ? (AdmissionTransfers => scalar @slow, AdmissionRunning => 0, AdmissionParked => 0)
         : (AdmissionReserveFree => 15 - @slow));
-    is $httpd->zone($zone)->{Active}, 0, '... and hold no permit';
+    $httpd->zone_becomes($zone, '... and hold no permit, and no place in the queue', Active => 0, Queued => 0);
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'other requests run';
     arrives_whole($httpd, @clients);
 
-    my $announced = $httpd->connect->send(header('announced', 'Content-Length: 6',
-                                                 'Expect: 100-continue'));
+    my $announced = post($httpd, 'heavy?id=announced', 'Content-Length: 6', 'Expect: 100-continue');
     wait_for { $announced->has_begun } 'a client that announces its body is asked for it';
     like $announced->{buffer}, qr{^HTTP/1\.1 100 }, '... with 100 Continue';
     is_deeply [ length_of($announced->send('abcdef')->answer) ], [6], '... and it arrives';
@@ -68,25 +66,19 @@ for_each_combo(sub {
     }
     is_deeply [ map { $_->{status} } map { $eager->answer } 1 .. 4 ], [ (200) x 4 ],
         'a body announced and sent immediately: the requests behind it get responses';
-    my $too_long = $httpd->connect->send(
-        "POST /cgi-bin/small HTTP/1.1\r\nHost: test.example\r\nContent-Length: 2000\r\n"
-        . "Connection: close\r\n\r\n" . 'x' x 2000);
-    is $too_long->answer->{status}, 413, 'LimitRequestBody holds';
-    $too_long = $httpd->connect->send(
-        "POST /cgi-bin/small HTTP/1.1\r\nHost: test.example\r\nContent-Length: 2000\r\n"
-        . "Expect: 100-continue\r\nConnection: close\r\n\r\n");
+    is $httpd->get('/cgi-bin/small', method => 'POST', body => 'x' x 2000)->{status}, 413, 'LimitRequestBody holds';
+    my $too_long = post($httpd, 'small', 'Content-Length: 2000', 'Expect: 100-continue');
     wait_for { $too_long->has_begun } 'a client that announces too long a body gets a response';
     like $too_long->{buffer}, qr{^HTTP/1\.1 413 }, '... and is not asked for it';
 
     my $hold = $httpd->ask('/cgi-bin/none?until=none');
     $httpd->zone_becomes('none', 'a zone is full', Active => 1);
-    my $rejected = $httpd->connect->send(
-        "POST /cgi-bin/none HTTP/1.1\r\nHost: test.example\r\n"
-        . "Expect: 100-continue\r\nContent-Length: 6\r\n\r\n");
-    like $rejected->answer->{status}, qr/^503$/, 'a request that would be rejected is not asked for a body';
+    my $rejected = post($httpd, 'none', 'Expect: 100-continue', 'Content-Length: 6');
+    wait_for { $rejected->has_begun } 'a request that would be rejected gets a response';
+    like $rejected->{buffer}, qr{^HTTP/1\.1 503 }, '... and is not asked for a body';
     $httpd->serves('none', 'the other one ends well', $hold);
 
-    my ($gone) = map { $httpd->connect->send(header('gone', 'Content-Length: 10') . '123') } 1;
+    my $gone = post($httpd, 'heavy?id=gone', 'Content-Length: 10')->send('123');
     wait_for { $httpd->status->{AdmissionTransfers} == 1 } 'one more sends' if $is_event;
     $gone->leave;
     server_becomes($httpd, 'and leaves: nothing is left', AdmissionTransfers => 0,

@@ -16,8 +16,8 @@ sub comes { my ($httpd) = @_; return $httpd->ask($url, keep => 1) }
 # A visitor's request: a POST request of this server itself stays (206-still-wanted.t).
 sub begins_to_send {
     my ($httpd) = @_;
-    return $httpd->connect->send("POST $url HTTP/1.1\r\nHost: test.example\r\n"
-        . "X-Forwarded-For: 192.0.2.1\r\nContent-Length: 100000\r\n\r\n" . 'x' x 50_000);
+    return $httpd->ask($url, method => 'POST', headers => [ 'X-Forwarded-For: 192.0.2.1', 'Content-Length: 100000' ])
+        ->send('x' x 50_000);
 }
 
 sub curl { my ($httpd) = @_; return start_program(qw(curl -sk --max-time 30), $httpd->tls_url($url)) }

@@ -14,8 +14,7 @@ for_each_parking_combo(sub {
     my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
     # Its reset is ignored, so its socket is added when it is to be woken.
-    my $errand = $httpd->connect->send("POST /cgi-bin/heavy?id=errand HTTP/1.1\r\n"
-        . "Host: test.example\r\nContent-Length: 3\r\n\r\na=b");
+    my $errand = $httpd->ask('/cgi-bin/heavy?id=errand', method => 'POST', body => 'a=b', keep => 1);
     $httpd->zone_becomes('/cgi-bin/', 'a POST request of this server waits', Queued => 1);
     Admission::File::spill($fails, '');
     $httpd->serves('go', 'the first is answered', $hold);

@@ -38,8 +38,8 @@ CONF
         $httpd->zone_becomes($zone, 'five wait', Queued => 5);
         my ($upload, $reader);
         if ($is_event) {
-            $upload = $httpd->connect->send("POST /cgi-bin/free?id=upload HTTP/1.1\r\n"
-                . "Host: test.example\r\nConnection: close\r\nContent-Length: 10\r\n\r\n123");
+            $upload = $httpd->ask('/cgi-bin/free?id=upload', method => 'POST', headers => ['Content-Length: 10']);
+            $upload->send('123');
             my $bulk = "/cgi-bin/free?early=1&until=bulk$seconds&bulk=$BULK";
             $reader = slow_reader($httpd->url($bulk))->stop_reading;
             $httpd->open_gate("bulk$seconds");
