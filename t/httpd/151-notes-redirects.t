@@ -4,6 +4,7 @@
 # for a permit.
 
 use AdmissionTest;
+use AdmissionTest::Zone;
 
 for_each_combo(sub {
     my ($combo) = @_;
@@ -18,23 +19,19 @@ for_each_combo(sub {
     my ($page, $zone, $narrow) = map { "test.example:/cgi-bin/$_/" } qw(page zone narrow);
     $httpd->expect_rejections($narrow, 'full');
 
-    $httpd->get('/cgi-bin/zone/x?id=led&loc=/cgi-bin/page/x');
-    is_deeply $httpd->logged('led'),
-        { code => 200, zone => $zone, status => 'admitted', wait => 0, queued => 0 },
-        'admitted and led on to another zone: the first';
-    $httpd->get('/short/x?id=short');
-    is_deeply [ @{ $httpd->logged('short') }{qw(zone status)} ], [ $zone, 'admitted' ],
-        'rewritten before a handler ran: the second';
+    # Admitted and led on to another zone: the first. Rewritten before a handler ran: the second.
+    $httpd->get('/cgi-bin/zone/x?id=led-on&loc=/cgi-bin/page/x');
+    $httpd->is_noted('led-on', code => 200, zone => $zone, status => 'admitted', wait => 0, queued => 0);
+    $httpd->get('/short/x?id=rewritten');
+    $httpd->is_noted('rewritten', zone => $zone, status => 'admitted');
 
     my @hold = map { $httpd->ask("/cgi-bin/$_/x?id=hold-$_&until=go") } qw(zone narrow);
     $httpd->zone_becomes("/cgi-bin/$_/", "one runs in $_", Active => 1) for qw(zone narrow);
-    $httpd->get('/cgi-bin/narrow/x?id=page');
-    is_deeply $httpd->logged('page'),
-        { code => 503, zone => $narrow, status => 'full', wait => 0, queued => 0 },
-        'rejected, and an admitted error page: the rejection';
-    $httpd->get('/cgi-bin/page/x?id=late&loc=/cgi-bin/narrow/x');
-    is_deeply [ @{ $httpd->logged('late') }{qw(code zone status)} ], [ 503, $narrow, 'full' ],
-        'admitted, led on and rejected there: the rejection';
+    # Rejected, with an admitted error page; and admitted, led on and rejected there: the rejection.
+    $httpd->get('/cgi-bin/narrow/x?id=with-page');
+    $httpd->is_noted('with-page', code => 503, zone => $narrow, status => 'full', wait => 0, queued => 0);
+    $httpd->get('/cgi-bin/page/x?id=rejected-there&loc=/cgi-bin/narrow/x');
+    $httpd->is_noted('rejected-there', code => 503, zone => $narrow, status => 'full');
 
     my $waiting = sub {
         my ($url, $queued) = @_;
@@ -48,10 +45,8 @@ for_each_combo(sub {
     $httpd->serves('go', 'waiting requests get their response', @hold);
     my $queued = 0;
     for my $id (qw(patient detour exempt)) {
-        my $is = $httpd->logged($id);
-        is_deeply [ @$is{qw(zone status queued)} ], [ $zone, 'queued', $queued++ ],
-            "$id: the one that waited";
-        cmp_ok $is->{wait}, '>=', 1, '... with its wait';
+        $httpd->is_noted($id, zone => $zone, status => 'queued', queued => $queued++);
+        cmp_ok $httpd->logged($id)->{wait}, '>=', 1, '... with its wait';
     }
     $httpd->stop;
 });

@@ -2,14 +2,14 @@
 # either: their client left, httpd stopped, or they ran without a limit.
 
 use AdmissionTest;
+use AdmissionTest::Zone;
 
 my ($zone, $name) = ('/cgi-bin/', 'test.example:/cgi-bin/');
 
 # All zones that there is room for: those that are no more keep their places for
 # two more reloads. The first configuration decides how much room that is.
 sub many_zones {
-    return join '', map { "<Location /none/$_>\n    MaxConcurrent 1\n    AdmissionQueue 0\n"
-                          . "</Location>\n" } 1 .. 16_383;
+    return join '', map { zone("/none/$_", 1, 0) } 1 .. 16_383;
 }
 
 sub loads {
@@ -31,9 +31,8 @@ for_each_combo(sub {
     my $leaves = $httpd->ask('/cgi-bin/heavy?id=leaves', keep => 1);
     wait_for { $httpd->zone($zone)->{OldestWaitMs} >= 20 } 'one waits for a while';
     $leaves->leave;
-    my $gone = $httpd->logged('leaves');
-    is_deeply [ @$gone{qw(code zone status queued)} ], [ 499, $name, 'gone', 0 ], 'the client left';
-    cmp_ok $gone->{wait}, '>=', 20, '... after its wait';
+    $httpd->is_noted('leaves', code => 499, zone => $name, status => 'gone', queued => 0);
+    cmp_ok $httpd->logged('leaves')->{wait}, '>=', 20, '... after its wait';
     $httpd->serves('go', 'the one that ran ends well', $hold);
 
     my $last = $first . location('/cgi-bin/last/', 'MaxConcurrent 1', 'AdmissionQueue 0');
@@ -52,9 +51,7 @@ for_each_combo(sub {
     }
     wait_for { $httpd->status->{AdmissionZones} == 2 && $httpd->runs_programs } 'it serves', 30;
     is $httpd->get("/cgi-bin/last/x?id=last$_")->{status}, 200, 'a zone without a place' for 1, 2;
-    is_deeply $httpd->logged('last1'),
-        { code => 200, zone => "${name}last/", status => 'unlimited', wait => 0, queued => 0 },
-        '... lets its requests through';
+    $httpd->is_noted('last1', code => 200, zone => "${name}last/", status => 'unlimited', wait => 0, queued => 0);
     is $httpd->status->{AdmissionUnlimited}, 2, '... and says how many';
     $httpd->stop;
 });
@@ -76,11 +73,7 @@ for_each_combo(sub {
     }
     $httpd->open_gate_soon('stop');
     $httpd->restart;
-    for my $n (0 .. 2) {
-        my $is = $httpd->logged("waiter$n");
-        is_deeply [ @$is{qw(code zone status queued)} ], [ 503, $name, 'stopped', $n ],
-            'a request that waited when httpd stopped';
-    }
+    $httpd->is_noted("waiter$_", code => 503, zone => $name, status => 'stopped', queued => $_) for 0 .. 2;
     answers(@line);
     is_deeply [ grep { /waiter/ } $httpd->record ], [], 'no program was started for them';
     $httpd->stop;

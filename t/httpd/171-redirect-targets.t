@@ -3,6 +3,7 @@
 # that then leads elsewhere leaves nothing behind.
 
 use AdmissionTest;
+use AdmissionTest::Zone;
 
 for_each_combo(sub {
     my ($combo) = @_;
@@ -44,10 +45,10 @@ CONF
     is $httpd->get('/to-denied')->{status}, 403, 'a target that is denied';
     is $httpd->get('/loop')->{status}, 500, 'a loop';
     like $httpd->get('/to-b?id=hops')->{body}, qr/heavy hops/, 'by two redirects';
-    is $httpd->logged('hops')->{zone}, 'b', '... into the zone of the last';
+    $httpd->is_noted('hops', zone => 'b');
     like $httpd->get('/to-middle?id=elsewhere')->{body}, qr/heavy elsewhere/,
         'a rule that only the redirect itself obeys';
-    is $httpd->logged('elsewhere')->{zone}, 'b', '... the zone to which it leads';
+    $httpd->is_noted('elsewhere', zone => 'b');
     $httpd->zone_becomes('middle', '... and the other one has its permit back', %at_rest);
 
     my @hold = map { $httpd->ask("/to-$_?id=hold-$_&until=go", method => 'POST',
@@ -63,11 +64,9 @@ CONF
     my $rejected = $httpd->get('/to-a?id=full');
     is_deeply [ @$rejected{qw(status body)}, $rejected->{headers}{'retry-after'} ],
         [ 429, 'sorry of a', 7 ], 'rejected as the sections of the target say';
-    is_deeply $httpd->logged('full'),
-        { code => 429, zone => 'a', status => 'full', wait => 0, queued => 1 },
-        '... and logged';
+    $httpd->is_noted('full', code => 429, zone => 'a', status => 'full', wait => 0, queued => 1);
     is $late->answer->{status}, 429, 'the one in the queue waits as long as they say';
-    is $httpd->logged('late')->{status}, 'timeout', '... and is logged';
+    $httpd->is_noted('late', status => 'timeout');
 
     $httpd->serves('go', 'the others are served', @hold, $elsewhere);
     $httpd->zone_becomes('a', 'each was counted once', %at_rest, Admitted => 1, Exempt => 1,
