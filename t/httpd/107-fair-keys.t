@@ -7,6 +7,7 @@ use JSON::PP;
 my ($combo) = combos() or plan skip_all => 'no combination';
 needs_modules('remoteip');
 
+my $hosts = location('/cgi-bin/hosts/', 'AdmissionFair host', 'MaxConcurrent 20', 'AdmissionZone hosts');
 my $httpd = start_httpd(combo => $combo, workers => 60, modules => ['remoteip'], conf => <<'CONF' . join '',
 RemoteIPHeader X-Client
 RemoteIPInternalProxy 127.0.0.1
@@ -22,15 +23,6 @@ RemoteIPInternalProxy 127.0.0.1
 <VirtualHost *:*>
     ServerName test.example
 </VirtualHost>
-<VirtualHost *:*>
-    ServerName two.example
-    ServerAlias *.two.example
-    <Location /cgi-bin/hosts/>
-        AdmissionFair host
-        MaxConcurrent 20
-        AdmissionZone hosts
-    </Location>
-</VirtualHost>
 CONF
     location('/admission', 'SetHandler admission-status'),
     location('/cgi-bin/all/', 'MaxConcurrent 20', 'AdmissionFair client'),
@@ -41,7 +33,7 @@ CONF
     location('/cgi-bin/failing-rules/', 'MaxConcurrent 20', 'AdmissionFair "%{HTTP:X-Key}"',
         q{AdmissionPriority high "file('/nonexistent') == 'x'"},
         q{AdmissionCost 5 "file('/nonexistent') == 'x'"}, 'AdmissionCost 2'),
-    location('/cgi-bin/hosts/', 'AdmissionFair host', 'MaxConcurrent 20', 'AdmissionZone hosts'));
+    $hosts, "<VirtualHost *:*>\nServerName two.example\nServerAlias *.two.example\n$hosts</VirtualHost>\n");
 $httpd->allow_in_log(qr/ADM0105/);    # its default queue where nobody is parked
 
 my $gates = 0;

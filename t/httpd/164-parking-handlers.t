@@ -55,37 +55,29 @@ CONF
         $httpd->graceful;
     }
 
-    # name => [request, what its answer must show]
-    my %request = (
-        'a file'          => [ [ '/all/file.txt' ], qr/^200 .*(?:file\n){100}$/s ],
-        'a part of one'   => [ [ '/all/file.txt', headers => ['Range: bytes=0-6'] ],
-                               qr/^206 .*\n\nfile\nfi$/s ],
-        'HEAD'            => [ [ '/all/file.txt', method => 'HEAD' ],
-                               qr/^200 .*content-length: 500\n.*\n\n$/s ],
-        'not modified'    => [ [ '/all/file.txt', headers =>
-                                 ['If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT'] ],
-                               qr/^(?:200|304) / ],
-        'a missing file'  => [ [ '/all/missing' ], qr/^404 .*\n\ncustom 404\n$/s ],
-        'a page with an include'
-                          => [ [ '/all/page.shtml' ], qr/^200 .*\n\npage heavy included\n/s ],
-        'an index'        => [ [ '/all/dir/' ], qr/^200 .*\n\nindex\n$/s ],
-        'a program'       => [ [ '/all/program.cgi?id=program' ], qr/^200 .*heavy program\n/s ],
-        'a local redirect'
-                          => [ [ '/all/program.cgi?loc=/static.txt' ], qr/^200 .*\n\nstatic\n$/s ],
-        'a bad method'    => [ [ '/all/file.txt', method => 'DELETE' ], qr/^405 / ],
+    # name => [ what its answer must show, request ]; "module: name" where that is there
+    my %all = (
+        'a file'                   => [ qr/^200 .*(?:file\n){100}$/s, '/all/file.txt' ],
+        'a part of one'            => [ qr/^206 .*\n\nfile\nfi$/s, '/all/file.txt', headers => ['Range: bytes=0-6'] ],
+        'HEAD'                     => [ qr/^200 .*content-length: 500\n.*\n\n$/s, '/all/file.txt', method => 'HEAD' ],
+        'not modified'             => [ qr/^(?:200|304) /, '/all/file.txt',
+                                        headers => ['If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT'] ],
+        'a missing file'           => [ qr/^404 .*\n\ncustom 404\n$/s, '/all/missing' ],
+        'a page with an include'   => [ qr/^200 .*\n\npage heavy included\n/s, '/all/page.shtml' ],
+        'an index'                 => [ qr/^200 .*\n\nindex\n$/s, '/all/dir/' ],
+        'a program'                => [ qr/^200 .*heavy program\n/s, '/all/program.cgi?id=program' ],
+        'a local redirect'         => [ qr/^200 .*\n\nstatic\n$/s, '/all/program.cgi?loc=/static.txt' ],
+        'a bad method'             => [ qr/^405 /, '/all/file.txt', method => 'DELETE' ],
+        'deflate: compressed'      => [ qr/^200 .*content-encoding: gzip\n/s, '/all/deflated',
+                                        headers => ['Accept-Encoding: gzip'] ],
+        'proxy_http: from a backend'    => [ qr/^200 .*\n\nstatic\n$/s, '/all/proxied' ],
+        'authn_file: behind a password' => [ qr/^200 .*file\n/s, '/all/secret',
+                                             headers => ['Authorization: Basic dXNlcjpwYXNzd29yZA=='] ],
     );
-    $request{'a compressed file'} = [ [ '/all/deflated', headers => ['Accept-Encoding: gzip'] ],
-                                      qr/^200 .*content-encoding: gzip\n/s ]
-        if grep { $_ eq 'deflate' } @optional;
-    $request{'from a backend'} = [ [ '/all/proxied' ], qr/^200 .*\n\nstatic\n$/s ]
-        if grep { $_ eq 'proxy_http' } @optional;
-    if (grep { $_ eq 'authn_file' } @optional) {
-        $request{'behind a password'} =
-            [ [ '/all/secret', headers => ['Authorization: Basic dXNlcjpwYXNzd29yZA=='] ],
-              qr/^200 .*file\n/s ];
-        is $httpd->get('/all/secret')->{status}, 401,
-            'without the password it never comes to waiting';
-    }
+    my %is_there = map { $_ => 1 } @optional;
+    my %request = map { !/^(\w+): / || $is_there{$1} ? ($_ => $all{$_}) : () } keys %all;
+    is $httpd->get('/all/secret')->{status}, 401, 'without the password it never comes to waiting'
+        if $is_there{authn_file};
 
     my $shown = sub {
         my ($answer) = @_;
@@ -98,7 +90,8 @@ CONF
     $httpd->zone_becomes('all', 'the zone is full', Active => 1);
     my $queued = 0;
     my @client = map {
-        my $client = $httpd->connect->ask(@{ $request{$_}[0] }, keep => 1);
+        my (undef, @request) = @{ $request{$_} };
+        my $client = $httpd->ask(@request, keep => 1);
         $httpd->zone_becomes('all', "$_ waits", Queued => ++$queued);
         $client;
     } sort keys %request;
@@ -110,7 +103,7 @@ CONF
     for my $name (sort keys %request) {
         my $client = shift @client;
         my $answer = $shown->($client->answer);
-        like $answer, $request{$name}[1], "$name: as without a wait";
+        like $answer, $request{$name}[0], "$name: as without a wait";
         like $answer, qr/^x-after: yes$/m, '... through the filters'
             if $name !~ /redirect|missing|method/;
         is $client->ask('/static.txt', keep => 1)->answer->{body}, "static\n",
