@@ -12,11 +12,10 @@ my %HOSTS = (
 );
 
 # What a request for this host is answered.
-sub at {
-    my ($httpd, $host, $path) = @_;
-    my $client = $httpd->connect->send("GET $path HTTP/1.1\r\nHost: $host\r\nConnection: close\r\n\r\n");
-    return (answers($client))[0];
-}
+sub at { my ($httpd, $host, $path) = @_; return $httpd->get($path, host => $host) }
+
+# The URL that a link of a page has, without its escapes.
+sub url_of { my ($link) = @_; return $link && $link =~ s/&amp;/&/gr =~ s/&#39;/'/gr }
 
 # Where the zone of this host leads to.
 sub link_of {
@@ -24,7 +23,7 @@ sub link_of {
     my $page = at($httpd, $host, $status);
     is $page->{status}, 200, "$host has $status";
     my ($link) = $page->{body} =~ m{<a href="([^"]*)">\Q$host\E:/cgi-bin/</a>};
-    return $link && $link =~ s/&amp;/&/gr =~ s/&#39;/'/gr;
+    return url_of($link);
 }
 
 for_each_combo(sub {
@@ -47,8 +46,7 @@ for_each_combo(sub {
             is $page->{status}, 200, '... leads to a page: ' . ($link // '');
             like $page->{body}, qr{<h2>\Q$host\E:/cgi-bin/</h2>}, '... of this zone';
             my ($all) = $page->{body} =~ m{<a href="([^"]*)">All zones</a>};
-            like at($httpd, $host, ($all // '/none') =~ s/&amp;/&/gr =~ s/&#39;/'/gr)->{body}, qr{<h2>Zones</h2>},
-                '... and from there to all';
+            like at($httpd, $host, url_of($all // '/none'))->{body}, qr{<h2>Zones</h2>}, '... and from there to all';
         }
     }
 }, 'event+cgid');

@@ -93,12 +93,10 @@ sub refuses {
 # A page whose name leads here by its owner's DNS is none of ours.
 sub refuses_foreign_names {
     my ($httpd) = @_;
-    my $body = 'zone=' . ($ZONE =~ s/:/%3a/r) . '&limit=7';
-    my $length = length $body;
-    my $answer = $httpd->connect->send(join "\r\n", 'POST /control HTTP/1.1',
-        "Host: evil.example:$httpd->{port}", "Origin: http://evil.example:$httpd->{port}", $TOOL,
-        $FORM, 'Connection: close', "Content-Length: $length", '', $body);
-    is((answers($answer))[0]{status}, 403, 'refused: a name that is not of this server');
+    my $evil = "evil.example:$httpd->{port}";
+    is $httpd->get('/control', method => 'POST', host => $evil, body => "zone=$ZONE&limit=7",
+                   headers => [ "Origin: http://$evil", $TOOL, $FORM ])->{status},
+        403, 'refused: a name that is not of this server';
 }
 
 for_each_combo(sub {
@@ -140,10 +138,8 @@ for_each_combo(sub {
     my $here = '/control?zone=test.example%3a%2fcgi-bin%2f';
     like $page->{body}, qr{<form class="order" method="post" action="\Q?zone=test.example%3a%2fcgi-bin%2f\E">},
         '... and has some';
-    my $form = $httpd->connect->send(join "\r\n", "POST $here HTTP/1.1",
-        "Host: test.example:$httpd->{port}", "Origin: $origin", $FORM, 'Connection: close',
-        'Content-Length: ' . length("zone=$ZONE&mode=open"), '', "zone=$ZONE&mode=open");
-    my ($back) = answers($form);
+    my $back = $httpd->get($here, method => 'POST', host => "test.example:$httpd->{port}",
+                           body => "zone=$ZONE&mode=open", headers => [ "Origin: $origin", $FORM ]);
     is $back->{status}, 303, 'a form of our own page is obeyed';
     like $back->{headers}{location} // '', qr{\Q$here\E$}, '... and leads back to it';
     is_deeply statuses(answers(@paused)), { 200 => 3 }, 'the waiting request is served';

@@ -3,6 +3,7 @@
 
 use FindBin;
 use AdmissionTest;
+use Admission::File 'slurp';
 use AdmissionTest::Backend;
 use File::Temp ();
 use JSON::PP ();
@@ -66,7 +67,7 @@ sub distrusts {
         evil     => [ '200 OK', $evil ],
         dead     => [ "\0\e[2J", '' ],
     );
-    my ($backend, $port) = start_backend(sub {
+    my (undef, $port) = start_backend(sub {
         my ($client) = @_;
         my $head = read_head($client) // return;
         my ($kind) = $head =~ m{^\w+ /(\w+)};
@@ -86,8 +87,6 @@ sub distrusts {
         like ctl($status, '-u', "http://127.0.0.1:$port/$kind", qw(--json show)), qr/^[\n -~]*\z/, '... nor in JSON'
             if !$status;
     }
-    kill TERM => $backend;
-    waitpid $backend, 0;
 }
 
 # `ProxyPass "/"` takes the URLs of the module, too: whatever the backend answers, it is not
@@ -99,7 +98,7 @@ sub asks_a_backend {
         json => "200 OK\r\nContent-Type: application/json\r\n",
         html => "200 OK\r\nContent-Type: text/html\r\n",
     );
-    my ($backend, $port) = start_backend(sub {
+    my (undef, $port) = start_backend(sub {
         my ($client) = @_;
         my $head = read_head($client) // return;
         my ($kind) = $head =~ m{^\w+ /(\w+)};
@@ -113,8 +112,6 @@ sub asks_a_backend {
             unlike $said, qr/of the backend/, '... and without what it says';
         }
     }
-    kill TERM => $backend;
-    waitpid $backend, 0;
 
     my %proxy = (swallows => '',
                  spares => join '', map { qq(ProxyPass "/admission-$_" "!"\n) } qw(status control));
@@ -201,7 +198,7 @@ sub speaks_tls {
             subjectAltNames => [ [ DNS => 'localhost' ] ]);
         print $trusted IO::Socket::SSL::Utils::PEM_cert2string($cert);
         close $trusted;
-        my ($backend, $port) = start_backend(sub {
+        my (undef, $port) = start_backend(sub {
             my $client = IO::Socket::SSL->start_SSL($_[0], SSL_server => 1, SSL_cert => $cert,
                                                     SSL_key => $key) or return;
             my $head = read_head($client) // return;
@@ -214,8 +211,6 @@ sub speaks_tls {
         like ctl(0, @there, '-k', 'show'), qr/^ZONE/, '... or the option that skips the check';
         like ctl(1, '-u', "https://127.0.0.1:$port/", '--cacert', "$trusted", 'show'),
             qr/hostname verification failed/, 'another name';
-        kill TERM => $backend;
-        waitpid $backend, 0;
     }
 }
 
@@ -238,18 +233,12 @@ sub start_sweep {
 # limit comes after the answer, whatever signal comes before.
 sub waits_for_answers {
     my $dir = File::Temp->newdir;
-    my $write = sub {
+    my $add = sub {
         my ($name, $text) = @_;
         open my $file, '>>', "$dir/$name" or die "$dir/$name: $!\n";
         print $file $text;
-        close $file;
     };
-    my $read = sub {
-        open my $file, '<', $_[0] =~ m{^/} ? $_[0] : "$dir/$_[0]" or return '';
-        local $/ = undef;
-        return scalar <$file>;
-    };
-    my ($backend, $port) = start_backend(sub {
+    my (undef, $port) = start_backend(sub {
         my ($client) = @_;
         my $request = '';
         while ($request !~ /\r\n\r\n/ || $request =~ /^POST/ && $request !~ /&limit=\w+\z/) {
@@ -257,11 +246,11 @@ sub waits_for_answers {
         }
         if ($request =~ /&limit=(\w+)\z/) {
             my $limit = $1;
-            $write->('begun', "$limit ");
+            $add->('begun', "$limit ");
             while ($limit eq '1' && !-e "$dir/gate") { select undef, undef, undef, 0.005 }
-            $write->('done', "$limit ");
+            $add->('done', "$limit ");
         }
-        my ($limit) = $read->('done') =~ /(\d+|config) \z/;
+        my ($limit) = slurp("$dir/done") =~ /(\d+|config) \z/;
         my %wait = (count => 0, sumMs => 0, below2PowNMs => [0]);
         my $body = JSON::PP->new->encode({ version => 2, server => {}, zones => [ {
             name => 'z', mode => 'open', limitOrdered => ($limit // 'config') eq 'config' ? 0 : 0 + $limit,
@@ -271,20 +260,18 @@ sub waits_for_answers {
     for my $signal (qw(INT TERM HUP QUIT)) {
         unlink map { "$dir/$_" } qw(begun done gate);
         my ($pid, $reader) = start_sweep('z', 10, "http://127.0.0.1:$port/");
-        wait_for { $read->('begun') eq '1 ' } 'the first order is under way';
+        wait_for { slurp("$dir/begun") eq '1 ' } 'the first order is under way';
         kill $signal => $pid;
         wait_for {
-            my ($pending, $blocked) = map { hex($_ // 0) } $read->("/proc/$pid/status")
+            my ($pending, $blocked) = map { hex($_ // 0) } slurp("/proc/$pid/status")
                 =~ /^ShdPnd:\s*[0-9a-f]*([0-9a-f]{8})\nSigBlk:\s*[0-9a-f]*([0-9a-f]{8})$/m;
-            (($pending // 0) & ($blocked // 0)) || $read->('done') ne '';
+            (($pending // 0) & ($blocked // 0)) || slurp("$dir/done") ne '';
         } "$signal has come";
-        $write->('gate', '');
+        $add->('gate', '');
         waitpid $pid, 0;
         is $? >> 8, 128, '... and ends it';
-        is $read->('done'), '1 config ', '... when the first order is answered: the limit is restored';
+        is slurp("$dir/done"), '1 config ', '... when the first order is answered: the limit is restored';
     }
-    kill TERM => $backend;
-    waitpid $backend, 0;
 }
 
 # While it measures, and after it was told to end.

@@ -4,6 +4,7 @@
 
 use AdmissionTest;
 use Admission::Redis;
+use AdmissionTest::Fleet;
 
 use File::Copy ();
 
@@ -19,13 +20,6 @@ sub httpd {
     $httpd->allow_in_log(qr/ADM0105/, qr/ADM0133/, qr/ADM014[1236]/,
                          qr/AH00098: pid file .* overwritten/);
     return $httpd;
-}
-
-# The engine knows the zone and does not learn any more, as in a fleet that has run.
-sub end_learning {
-    my $script = "local z = cjson.decode(redis.call('HGET', KEYS[1], '#')) z[7] = 0 "
-        . "redis.call('HSET', KEYS[1], '#', cjson.encode(z)) return 'ok'";
-    is $redis->command(EVAL => $script, 1, 'adm:{db}'), 'ok', 'the engine has learnt';
 }
 
 sub is_full {
@@ -52,7 +46,7 @@ for_each_combo(sub {
     $redis->command('FLUSHALL');
     my $httpd = httpd($combo)->start;
     wait_for { $httpd->zone('db')->{FleetServers} == 1 } 'a server';
-    end_learning();
+    AdmissionTest::Fleet::end_learning($redis);
     is_full($httpd, 'all permits are taken');
     kill_all($httpd, $httpd->live_programs_now);
 

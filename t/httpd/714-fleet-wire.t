@@ -13,8 +13,7 @@ for_each_combo(sub {
     my ($httpd, $wire) = ($fleet->{httpds}[0], $fleet->{wires}[0]);
 
     wait_for { $httpd->zone('db')->{FleetServers} == 1 } 'the engine knows the server';
-    is $fleet->{redis}->command(EVAL => "local z = cjson.decode(redis.call('HGET', KEYS[1], '#')) z[7] = 0 "
-        . "redis.call('HSET', KEYS[1], '#', cjson.encode(z)) return 'ok'", 1, 'adm:{db}'), 'ok', '... and has learnt';
+    AdmissionTest::Fleet::end_learning($fleet->{redis});
     $wire->becomes('delay 20');
     my @held = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 4;
     $httpd->zone_becomes('db', 'slow: all that is there runs', Active => 4);

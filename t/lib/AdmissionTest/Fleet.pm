@@ -100,6 +100,14 @@ sub is_leased {
 
 sub end_of_lease { my ($zone) = @_; return time + ($zone->{FleetLeaseMs} // 0) / 1000 }
 
+# An assertion: the engine does not learn any more about the zone that it knows, as in a fleet
+# that has run.
+sub end_learning {
+    my ($redis) = @_;
+    is $redis->command(EVAL => "local z = cjson.decode(redis.call('HGET', KEYS[1], '#')) z[7] = 0 "
+        . "redis.call('HSET', KEYS[1], '#', cjson.encode(z)) return 'ok'", 1, "adm:{$ZONE}"), 'ok', 'the engine has learnt';
+}
+
 # Clients at each server, who ask again and again for a program of so many milliseconds.
 sub load {
     my ($self, $clients, %o) = @_;
@@ -116,7 +124,7 @@ sub load {
 sub unload {
     my ($self) = @_;
     $_->go_home for splice @{ $self->{crowds} };
-    return scalar grep { /^end / } $self->{httpds}[0]->record;
+    return $self->ended;
 }
 
 # So many programs have ended by now.
