@@ -65,7 +65,7 @@ apr_status_t fleet_promise(adm_child_t *self, adm_zone_t zone, uint32_t keep,
         .share = share,
         .active = active,
         .queued = atomic_load(&rec->queued),
-        .most = adm_limit_without_share(rec),
+        .other_limit = adm_limit_without_share(rec),
         .oldest_usec = adm_oldest_wait_locked(segment, rec, now),
         .longest_usec = (adm_usec_t)rec->figures.service.max_usec
     };

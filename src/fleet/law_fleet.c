@@ -80,7 +80,7 @@ static uint32_t want(const law_fleet_work_t *work)
 {
     uint32_t sum = work->active + work->queued;
 
-    return adm_greater(adm_lesser(sum, work->most), work->active);
+    return adm_greater(adm_lesser(sum, work->other_limit), work->active);
 }
 
 /* @return whether the last sync had the content that a sync would have now. */

@@ -25,7 +25,7 @@ typedef struct law_fleet_work_t {
     uint32_t share;       /* permits it may use; 0 after the lease */
     uint32_t active;      /* permits in use */
     uint32_t queued;      /* waiting requests */
-    uint32_t most;        /* lowest of the zone's other limits */
+    uint32_t other_limit; /* lowest of the zone's other limits */
     int64_t oldest_usec;  /* wait of the first request in the queue */
     int64_t longest_usec; /* longest service time */
 } law_fleet_work_t;

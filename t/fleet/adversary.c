@@ -234,9 +234,10 @@ static void pass_time(int64_t milliseconds)
 /* What fleet_promise() does under the zone's lock. */
 static law_fleet_work_t promise(server_t *server)
 {
-    law_fleet_work_t work = {
-        .active = server->active, .queued = server->queued, .most = LIMIT, .oldest_usec = 5000
-    };
+    law_fleet_work_t work = { .active = server->active,
+                              .queued = server->queued,
+                              .other_limit = LIMIT,
+                              .oldest_usec = 5000 };
     uint32_t keep;
 
     server->share = may_use(server);

@@ -23,8 +23,8 @@
 #define DEAD 3
 
 byte life[KEEPERS];    /* of the record */
-byte spooled[KEEPERS]; /* what it says that its child keeps, or asks for */
-byte kept[KEEPERS];    /* what is there in truth */
+byte spooled[KEEPERS]; /* bytes that its child uses or requests, as recorded */
+byte kept[KEEPERS];    /* bytes that its child really uses */
 bit is_over[KEEPERS];  /* its process runs no more */
 byte kills = KILLED;
 

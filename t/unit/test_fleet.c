@@ -70,7 +70,7 @@ TEST(the_own_limit_holds_as_well)
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_AUTO, 3);
     ck_assert_uint_eq(limit(), 3);
     promise(LAW_FLEET_AS_BEFORE);
-    ck_assert_uint_eq(work.most, 3);
+    ck_assert_uint_eq(work.other_limit, 3);
     ck_assert_uint_eq(work.share, 9);
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_AUTO, ADM_LIMIT_NONE);
 }

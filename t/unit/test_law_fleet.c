@@ -19,7 +19,7 @@ static int64_t now;
 static void begin(void)
 {
     now = 1000 * SECOND;
-    work = (law_fleet_work_t){ .most = 40 };
+    work = (law_fleet_work_t){ .other_limit = 40 };
     law_fleet_begin(&fleet, now);
     law_fleet_connected(&fleet, true, 5000, now);
 }
@@ -210,10 +210,10 @@ TEST(a_server_that_got_all_it_wanted_requests_more)
     work.queued = 3;
     ck_assert_int_eq(due(), 200 * MSEC); /* there is no more */
     ck_assert(hear_push(8, 1, 1));
-    work = (law_fleet_work_t){ 1, .active = 1, .queued = 3, .most = 40 };
+    work = (law_fleet_work_t){ 1, .active = 1, .queued = 3, .other_limit = 40 };
     ck_assert_int_eq(due(), 200 * MSEC);
     ck_assert(hear_push(9, 2, 2));
-    work = (law_fleet_work_t){ 2, .active = 2, .queued = 2, .most = 40 };
+    work = (law_fleet_work_t){ 2, .active = 2, .queued = 2, .other_limit = 40 };
     ck_assert_int_le(due(), 2 * MSEC);
 }
 
@@ -226,11 +226,11 @@ TEST(a_reply_overtaken_by_a_push_does_not_exclude_more_permits)
     begin();
     tell();
     ck_assert(hear(6, 1, 1));
-    work = (law_fleet_work_t){ 1, .active = 1, .queued = 1, .most = 40 };
+    work = (law_fleet_work_t){ 1, .active = 1, .queued = 1, .other_limit = 40 };
     tell();
     ck_assert(hear_push(8, 2, 2));
     ck_assert(law_fleet_accept_reply(&fleet, &terms, &reply, now, &share));
-    work = (law_fleet_work_t){ 2, .active = 2, .queued = 1, .most = 40 };
+    work = (law_fleet_work_t){ 2, .active = 2, .queued = 1, .other_limit = 40 };
     ck_assert_int_le(due(), 2 * MSEC);
     /* Unless it was less than what was asked for. */
     tell();
