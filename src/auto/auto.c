@@ -11,7 +11,7 @@
 #include "module/zones.h"
 #include "auto_duty.h"
 #include "view/view_fields.h"
-#include "view/view_page_words.h"
+#include "view/view_page.h"
 #include "module/private_file.h"
 
 APLOG_USE_MODULE(admission);

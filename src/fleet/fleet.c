@@ -14,7 +14,7 @@
 #include "fleet_predecessor.h"
 #include "view/view_fields.h"
 #include "view/view_outputs.h"
-#include "view/view_page_words.h"
+#include "view/view_page.h"
 #include "view/view_text.h"
 
 APLOG_USE_MODULE(admission);

@@ -3,7 +3,6 @@
  */
 #include <httpd.h>
 #include <apr_strings.h>
-#include <http_core.h>
 
 #include "conf_tree.h"
 

@@ -7,20 +7,12 @@
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>
-#include <http_log.h>
 #include <http_protocol.h>
 
 #include "nested/nested_actions.h"
 #include "conf.h"
-#include "auto/auto_conf.h"
 #include "location.h"
-#include "fleet/fleet_conf.h"
-#include "parse.h"
 #include "zones.h"
-#include "spool/spool_conf.h"
-#include "recycle/recycle_conf.h"
-
-APLOG_USE_MODULE(admission);
 
 /* Set the section's limit. A second MaxConcurrent of it must be the same. */
 static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,

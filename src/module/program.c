@@ -10,7 +10,6 @@
 #include "capacity.h"
 #include "program.h"
 #include "visit.h"
-#include "process.h"
 
 APLOG_USE_MODULE(admission);
 

@@ -8,7 +8,6 @@
 #include <httpd.h>
 #include <http_protocol.h>
 
-#include "view_fields.h"
 #include "view_outputs.h"
 #include "view_page.h"
 

@@ -6,7 +6,6 @@
 #include <http_protocol.h>
 
 #include "view_page.h"
-#include "view_page_words.h"
 
 /* @return the label of a field: "OldestWaitMs" is "Oldest wait", since the
  * value has its unit. Abbreviations in capitals are kept. */

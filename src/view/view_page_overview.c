@@ -1,12 +1,9 @@
 /* view_page_overview.c - all zones, one row per zone. */
 #include <httpd.h>
-#include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_protocol.h>
 
-#include "view_fields.h"
 #include "view_page.h"
-#include "view_page_words.h"
 #include "view_text.h"
 #include "module/zones.h"
 

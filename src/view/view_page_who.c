@@ -1,12 +1,9 @@
 /* view_page_who.c - the running and waiting requests of a zone. */
 #include <httpd.h>
-#include <apr_strings.h>
 #include <http_protocol.h>
 
 #include "module/process.h"
-#include "view_fields.h"
 #include "view_page.h"
-#include "view_page_words.h"
 #include "view_text.h"
 
 #define SHOWN_MAX 36

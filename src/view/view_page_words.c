@@ -4,7 +4,7 @@
 #include <http_protocol.h>
 
 #include "module/part.h"
-#include "view_page_words.h"
+#include "view_page.h"
 
 static bool was_used(const adm_zone_stats_t *stats)
 {

@@ -7,10 +7,8 @@
 #include <apr_strings.h>
 #include <http_protocol.h>
 
-#include "view_fields.h"
 #include "view_page.h"
 #include "fair/fair_page.h"
-#include "view_page_words.h"
 #include "view_text.h"
 
 /* ---- histograms ---------------------------------------------------------- */
