@@ -95,15 +95,10 @@ static bool needs_name(const char *file)
         "mod_status.c",
         "mod_wsgi.c",
         "util_ldap.c",
+        NULL,
     };
-    apr_size_t i;
 
-    for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (strcmp(file, names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return admission_parse_is_one_of(file, names);
 }
 
 /* @return the modules that might serve a request without a handler name,
@@ -221,16 +216,11 @@ static bool is_cheap_by_name(const request_rec *r)
     static const char *const handlers[] = {
         "send-as-is",  "httpd/send-as-is",       "server-status",
         "server-info", "balancer-manager",       "ldap-status",
-        "md-status",   ADMISSION_STATUS_HANDLER, ADMISSION_CONTROL_HANDLER
+        "md-status",   ADMISSION_STATUS_HANDLER, ADMISSION_CONTROL_HANDLER,
+        NULL
     };
-    apr_size_t i;
 
-    for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++) {
-        if (strcmp(r->handler, handlers[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return admission_parse_is_one_of(r->handler, handlers);
 }
 
 /* @return whether httpd serves the request itself, cheaply. Files, directories,

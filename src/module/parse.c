@@ -10,6 +10,14 @@ APLOG_USE_MODULE(admission);
 
 #define MAX_TIME (86400 * ADM_USEC_PER_SEC)
 
+bool admission_parse_is_one_of(const char *word, const char *const *list)
+{
+    while (*list && strcmp(word, *list) != 0) {
+        list++;
+    }
+    return *list != NULL;
+}
+
 int admission_parse_number(const char *text, int min, int max)
 {
     char *end;
@@ -45,25 +53,22 @@ apr_off_t admission_parse_size(const char *text, apr_off_t min, apr_off_t max)
 
 bool admission_parse_time(const char *text, adm_usec_t min, adm_usec_t *time)
 {
-    static const char *const units[] = { "", "ms", "s", "mi", "min", "h" };
+    static const char *const units[] = {
+        "", "ms", "s", "mi", "min", "h", NULL
+    };
     const char *unit = text;
     apr_interval_time_t parsed;
-    apr_size_t i;
 
     while (apr_isdigit(*unit)) {
         unit++;
     }
     /* Check the unit here: httpd's parser ignores all but its first letters. */
-    for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
-        if (unit > text && strcmp(unit, units[i]) == 0) {
-            if (ap_timeout_parameter_parse(text, &parsed, "s") != APR_SUCCESS) {
-                return false;
-            }
-            *time = parsed;
-            return parsed >= min && parsed <= MAX_TIME;
-        }
+    if (unit == text || !admission_parse_is_one_of(unit, units)
+        || ap_timeout_parameter_parse(text, &parsed, "s") != APR_SUCCESS) {
+        return false;
     }
-    return false;
+    *time = parsed;
+    return parsed >= min && parsed <= MAX_TIME;
 }
 
 const char *admission_limit_parse(apr_pool_t *p, const char *arg,

@@ -9,6 +9,9 @@
 
 #include "core/adm.h"
 
+/** @return whether the word is in the list, which ends with NULL. */
+bool admission_parse_is_one_of(const char *word, const char *const *list);
+
 /** @return the whole number in @a text; -1 if it is not one from @a min to
  *  @a max. */
 int admission_parse_number(const char *text, int min, int max);
