@@ -66,14 +66,6 @@ static void note_decision(request_rec *r, const admission_request_t *state)
 
 /* ---- Retry-After --------------------------------------------------------- */
 
-static unsigned jitter(unsigned range)
-{
-    unsigned char byte;
-
-    ap_random_insecure_bytes(&byte, 1);
-    return range ? byte % (range + 1) : 0;
-}
-
 /* Seconds until the queue has drained, plus a random part of up to a quarter,
  * so that the clients do not all retry at the same time. */
 static int estimate_retry(adm_usec_t drain)
@@ -83,7 +75,7 @@ static int estimate_retry(adm_usec_t drain)
     if (seconds > RETRY_MAX_SECONDS) {
         seconds = RETRY_MAX_SECONDS;
     }
-    seconds += jitter((unsigned)seconds / 4 + 1);
+    seconds += ap_random_pick(0, (apr_uint32_t)seconds / 4 + 1);
     return seconds > RETRY_MAX_SECONDS ? RETRY_MAX_SECONDS : (int)seconds;
 }
 
@@ -106,7 +98,7 @@ static void set_retry_after(request_rec *r, adm_usec_t drain)
  * would have made: "full 3, timeout 0, ...". */
 static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
 {
-    const char *list = NULL;
+    const char *list = "";
     int i;
 
     for (i = 0; i < ADM_OUTCOMES; i++) {
@@ -117,12 +109,12 @@ static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
             count += outcome == ADM_FULL   ? figures->outcomes[ADM_DRY_FULL]
                      : outcome == ADM_LATE ? figures->outcomes[ADM_DRY_LATE]
                                            : 0;
-            list = apr_psprintf(p, "%s%s %" APR_UINT64_T_FMT ", ",
-                                list ? list : "", adm_outcome_name(outcome),
+            list = apr_psprintf(p, "%s%s%s %" APR_UINT64_T_FMT, list,
+                                *list ? ", " : "", adm_outcome_name(outcome),
                                 count);
         }
     }
-    return list ? apr_pstrmemdup(p, list, strlen(list) - 2) : "";
+    return list;
 }
 
 /* The zone's current numbers and total rejections, for the log. */
