@@ -38,13 +38,14 @@ void admission_json_string(request_rec *r, const char *utf8)
     ap_rputc('"', r);
 }
 
-static void write_array(request_rec *r, const char *key,
-                        const uint32_t *numbers, int count)
+/* Write a number for each second. */
+static void write_seconds(request_rec *r, const char *key,
+                          const uint32_t *numbers)
 {
     int i;
 
     ap_rvputs(r, "\"", key, "\":[", NULL);
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < ADM_HISTORY_SECONDS; i++) {
         ap_rprintf(r, i ? ",%u" : "%u", numbers[i]);
     }
     ap_rputs("]", r);
@@ -71,11 +72,11 @@ static void write_durations(request_rec *r, const char *key,
 static void write_history(request_rec *r, const adm_history_t *history)
 {
     ap_rputs(",\"history\":{", r);
-    write_array(r, "active", history->active, ADM_HISTORY_SECONDS);
+    write_seconds(r, "active", history->active);
     ap_rputs(",", r);
-    write_array(r, "queued", history->queued, ADM_HISTORY_SECONDS);
+    write_seconds(r, "queued", history->queued);
     ap_rputs(",", r);
-    write_array(r, "limit", history->limit, ADM_HISTORY_SECONDS);
+    write_seconds(r, "limit", history->limit);
     ap_rputs("}", r);
 }
 

@@ -19,7 +19,6 @@ typedef enum admission_page_state_t {
     ADMISSION_PAGE_STATES
 } admission_page_state_t;
 
-/** @param history  NULL: no request was rejected recently. */
 admission_page_state_t admission_page_words_state(const admission_view_t *view,
                                                   const adm_history_t *history);
 

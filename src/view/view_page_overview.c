@@ -25,10 +25,9 @@ static admission_page_state_t state_of(const admission_zone_t *zone)
     adm_history_t history = { 0 };
 
     admission_fields_sample_zone(zone, &view, NULL);
-    if (adm_figures_rejected(&view.stats.figures) == 0) {
-        return admission_page_words_state(&view, NULL);
+    if (adm_figures_rejected(&view.stats.figures) > 0) {
+        admission_fields_sample_zone(zone, &view, &history);
     }
-    admission_fields_sample_zone(zone, &view, &history);
     return admission_page_words_state(&view, &history);
 }
 

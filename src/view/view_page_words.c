@@ -24,7 +24,7 @@ admission_page_state_t admission_page_words_state(const admission_view_t *view,
     const adm_zone_stats_t *stats = &view->stats;
 
     return view->is_busy ? ADMISSION_PAGE_STUCK
-           : history && admission_page_words_rejected(history, 60) > 0
+           : admission_page_words_rejected(history, 60) > 0
                ? ADMISSION_PAGE_REJECTS
            : stats->mode == ADM_MODE_PAUSE ? ADMISSION_PAGE_PAUSED
            : stats->mode == ADM_MODE_DRAIN ? ADMISSION_PAGE_DRAINS
