@@ -303,9 +303,10 @@ static int enter_for_itself(request_rec *r, const admission_dir_conf_t *conf,
                           .related = admission_visit_related(r, zone) };
 
     if (entrant.related.visit_of_zone) {
-        admission_visit_share(r, entrant.related.visit_of_zone);
-        admission_program_export_token(r,
-                                       &entrant.related.visit_of_zone->ticket);
+        admission_visit_t *shared = entrant.related.visit_of_zone;
+
+        admission_visit_note(r, NULL)->visit = shared;
+        admission_program_export_token(r, &shared->ticket);
         return DECLINED;
     }
     if (entrant.related.was_rejected_by_zone) {

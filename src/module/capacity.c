@@ -71,10 +71,8 @@ int admission_capacity_reserved_share(server_rec *s, int threads)
 {
     int workers = admission_capacity_workers();
     int reserved = admission_capacity_reserved(s, workers);
-    int share = workers > 0
-                    ? (int)(((apr_int64_t)threads * reserved + workers - 1)
-                            / workers)
-                    : 0;
+    apr_int64_t share = ((apr_int64_t)threads * reserved + workers - 1)
+                        / workers;
 
-    return share > 0 ? share : 1;
+    return share > 0 ? (int)share : 1;
 }

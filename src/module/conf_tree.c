@@ -43,36 +43,28 @@ const char *admission_conf_tree_argument(apr_pool_t *p,
     return ap_getword_conf(p, &args);
 }
 
-/* <LocationMatch x> is equivalent to <Location ~ x>. */
-static bool is_match(const ap_directive_t *section)
-{
-    apr_size_t length = strlen(section->directive);
-
-    return length > 5
-           && strcasecmp(section->directive + length - 5, "Match") == 0;
-}
-
 const char *admission_conf_tree_section(apr_pool_t *p,
                                         const ap_directive_t *section)
 {
     char *copy = apr_pstrdup(p, section->args ? section->args : "");
     char *bracket = strrchr(copy, '>');
-    apr_size_t kind = strlen(section->directive + 1);
+    const char *kind = section->directive + 1;
+    int length = (int)strlen(kind);
     const char *args = copy, *arg, *tilde = "";
 
     if (bracket && bracket[1] == '\0') {
         *bracket = '\0';
     }
     arg = ap_getword_conf(p, &args);
-    if (is_match(section)) {
-        kind -= 5;
+    if (length > 5 && strcasecmp(kind + length - 5, "Match") == 0) {
+        length -= 5; /* <LocationMatch x> is equivalent to <Location ~ x> */
         tilde = "~";
     }
     else if (strcmp(arg, "~") == 0) {
         arg = ap_getword_conf(p, &args);
         tilde = "~";
     }
-    if (kind == 8 && strncasecmp(section->directive, "<Location", 9) == 0) {
+    if (length == 8 && strncasecmp(kind, "Location", 8) == 0) {
         return apr_pstrcat(p, tilde, arg, NULL);
     }
     if (admission_conf_tree_is(section, "<If")
@@ -80,8 +72,7 @@ const char *admission_conf_tree_section(apr_pool_t *p,
         || admission_conf_tree_is(section, "<Else")) {
         return NULL;
     }
-    return apr_psprintf(p, "%.*s:%s%s", (int)kind, section->directive + 1,
-                        tilde, arg);
+    return apr_psprintf(p, "%.*s:%s%s", length, kind, tilde, arg);
 }
 
 static bool has_word(apr_pool_t *p, const ap_directive_t *directive,

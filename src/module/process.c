@@ -63,25 +63,20 @@ static uint64_t tickets_needed(void)
     return tickets;
 }
 
-static uint64_t flow_tables_needed(void)
-{
-    const admission_zone_t *zone;
-    uint64_t count = 0;
-
-    for (zone = admission_zones(); zone; zone = zone->next) {
-        count += zone->uses_flows;
-    }
-    return count;
-}
-
 /* Capacities of the segment. Generous, because they cannot grow later, and
  * unused memory is never allocated. */
 static adm_sizes_t choose_sizes(void)
 {
+    const admission_zone_t *zone;
+    uint64_t flow_tables = 0;
+
+    for (zone = admission_zones(); zone; zone = zone->next) {
+        flow_tables += zone->uses_flows;
+    }
     return (adm_sizes_t){
         .zones = clamp(4 * (uint64_t)admission_zones_count(), MIN_ZONES,
                        ADMISSION_ZONES_MAX),
-        .flow_tables = clamp(4 * flow_tables_needed(), MIN_FLOW_TABLES, 65536),
+        .flow_tables = clamp(4 * flow_tables, MIN_FLOW_TABLES, 65536),
         .tickets = clamp(4 * tickets_needed(), MIN_TICKETS, 1 << 24),
         /* Twice, because the worker MPM can have more processes than slots
          * while old ones finish. */

@@ -15,11 +15,6 @@ admission_request_t *admission_visit_note(request_rec *r,
     return state;
 }
 
-void admission_visit_share(request_rec *r, admission_visit_t *visit)
-{
-    admission_visit_note(r, NULL)->visit = visit;
-}
-
 static admission_connection_t *make_connection(conn_rec *c)
 {
     admission_connection_t *state = admission_visit_connection(c);

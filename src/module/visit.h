@@ -102,13 +102,10 @@ static inline request_rec *admission_visit_root(const request_rec *r)
     return (request_rec *)r;
 }
 
-/** Create the state of a request that enters this zone. @return the state, for
- *  the caller to fill in. */
+/** Create the state of a request that enters this zone; NULL: it runs on the
+ *  permit of a related request. @return the state, for the caller to fill in. */
 admission_request_t *admission_visit_note(request_rec *r,
                                           const admission_zone_t *zone);
-
-/** Let the request run on the permit of a related request. */
-void admission_visit_share(request_rec *r, admission_visit_t *visit);
 
 /** @return the visit whose permit the request runs on; NULL: none. */
 static inline admission_visit_t *admission_visit_of(const request_rec *r)
