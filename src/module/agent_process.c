@@ -211,18 +211,15 @@ static bool is_there(void)
 /* Called by httpd when the agent has exited, and for other reasons. */
 static void ended(int reason, void *data, apr_wait_t status)
 {
-    switch (reason) {
-    case APR_OC_REASON_DEATH:
-    case APR_OC_REASON_LOST:
-        apr_proc_other_child_unregister(data);
-        if (is_there()) { /* SIGSTOP, not an exit */
-            apr_proc_other_child_register(process, ended, process, NULL, pool);
-            break;
-        }
+    if (reason != APR_OC_REASON_DEATH && reason != APR_OC_REASON_LOST) {
+        return; /* still running, and stopped by the pool's cleanup */
+    }
+    apr_proc_other_child_unregister(data);
+    if (is_there()) { /* SIGSTOP, not an exit */
+        apr_proc_other_child_register(process, ended, process, NULL, pool);
+    }
+    else {
         note_end(status);
-        break;
-    default:
-        break; /* still running, and stopped by the pool's cleanup */
     }
 }
 

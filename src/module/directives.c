@@ -54,7 +54,7 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
 {
     admission_dir_conf_t *conf = dir_conf;
     admission_queue_t *queue = apr_palloc(cmd->pool, sizeof(*queue));
-    const char *error = admission_location_mark(cmd, dir_conf);
+    const char *error = admission_location_mark(cmd, dir_conf), *wrong;
 
     if (error) {
         return error;
@@ -76,19 +76,16 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
                             "'%s'; timeout= and target= are allowed once each",
                             another, option);
     }
-    if (option && admission_parse_queue_option(option, queue)) {
-        option = another;
-    }
-    if (option && admission_parse_queue_option(option, queue)) {
-        option = NULL;
-    }
-    if (option) {
+    wrong = option && !admission_parse_queue_option(option, queue)     ? option
+            : another && !admission_parse_queue_option(another, queue) ? another
+                                                                       : NULL;
+    if (wrong) {
         return apr_psprintf(cmd->pool,
                             "AdmissionQueue: '%s' is not timeout=time, "
                             "target=time or target=off with a time from 1ms to "
                             "24h in ms, s, min or h, such as timeout=30s; a "
                             "length of 0 means no queue",
-                            option);
+                            wrong);
     }
     conf->queue = queue;
     return NULL;
@@ -169,24 +166,20 @@ static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
 static bool parse_retry(const char *option, admission_dir_conf_t *conf)
 {
     adm_usec_t time;
-    const char *value;
 
-    if (strncasecmp(option, "retry-after=", 12) != 0) {
-        return false;
-    }
-    value = option + 12;
-    if (strcasecmp(value, "auto") == 0) {
+    if (strcasecmp(option, "retry-after=auto") == 0) {
         conf->retry = ADMISSION_RETRY_AUTO;
+        return true;
     }
-    else if (strcasecmp(value, "off") == 0) {
+    if (strcasecmp(option, "retry-after=off") == 0) {
         conf->retry = ADMISSION_RETRY_OFF;
+        return true;
     }
-    else if (admission_parse_time(value, ADM_USEC_PER_SEC, &time)) {
-        conf->retry = (int)(time / ADM_USEC_PER_SEC);
-    }
-    else {
+    if (strncasecmp(option, "retry-after=", 12) != 0
+        || !admission_parse_time(option + 12, ADM_USEC_PER_SEC, &time)) {
         return false;
     }
+    conf->retry = (int)(time / ADM_USEC_PER_SEC);
     return true;
 }
 
