@@ -41,21 +41,14 @@ static void warn_of_target(apr_pool_t *p, server_rec *s,
     }
 }
 
+/* @return whether the directive is one of sections, other than MaxConcurrent. */
 static bool needs_zone(const ap_directive_t *directive)
 {
-    static const char *const names[] = {
-        "AdmissionQueue",    "AdmissionHandlers", "AdmissionExempt",
-        "AdmissionReject",   "AdmissionDryRun",   "AdmissionFair",
-        "AdmissionPriority", "AdmissionCost"
-    };
-    apr_size_t i;
+    const command_rec *command = ap_find_command(directive->directive,
+                                                 admission_directives);
 
-    for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (admission_conf_tree_is(directive, names[i])) {
-            return true;
-        }
-    }
-    return false;
+    return command && command->req_override == (RSRC_CONF | ACCESS_CONF)
+           && strcasecmp(command->name, "MaxConcurrent") != 0;
 }
 
 /* Log a warning for each directive that has no effect: settings without a

@@ -51,6 +51,7 @@ for_each_combo(sub {
         [ 'keys without a limit', "AdmissionFair client\n", qr/ADM0006: AdmissionFair in / ],
         [ 'priorities without a limit', "AdmissionPriority low true\n", qr/ADM0006: AdmissionPriority in / ],
         [ 'costs without a limit', "AdmissionCost 2\n", qr/ADM0006: AdmissionCost in / ],
+        [ 'spooling without a limit', "AdmissionSpool request=1M\n", qr/ADM0006: AdmissionSpool in / ],
     );
     push @cases, [ 'a queue beyond parking', "AsyncRequestWorkerFactor 2\n" . $zone->(4, 5000),
                     qr/ADM0302: .*AdmissionQueue 5000\b/ ]
