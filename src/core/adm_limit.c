@@ -61,22 +61,6 @@ adm_mode_t adm_limit_mode(const adm_zone_rec_t *zone)
     return mode < ADM_MODES ? (adm_mode_t)mode : ADM_MODE_OPEN;
 }
 
-uint32_t adm_limit_of_administrator(const adm_zone_rec_t *zone)
-{
-    uint32_t limit = adm_limit_of_source(zone, ADM_LIMIT_OVERRIDE);
-
-    return limit != ADM_LIMIT_NONE
-               ? limit
-               : adm_limit_of_source(zone, ADM_LIMIT_CONFIGURED);
-}
-
-bool adm_limit_has_override(const adm_zone_rec_t *zone)
-{
-    return adm_limit_of_source(zone, ADM_LIMIT_OVERRIDE) != ADM_LIMIT_NONE
-           || atomic_load(&zone->queue_length_override) != 0
-           || adm_limit_mode(zone) != ADM_MODE_OPEN;
-}
-
 /* As long as an agent without a heartbeat counts as at work (adm_agent.c). */
 #define TERM_USEC (3 * ADM_USEC_PER_SEC)
 

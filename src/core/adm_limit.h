@@ -51,13 +51,6 @@ void adm_limit_clear_overrides(adm_zone_rec_t *zone);
  *  corrupt. */
 adm_mode_t adm_limit_mode(const adm_zone_rec_t *zone);
 
-/** @return the administrator's limit: the override, otherwise the configured
- *  one. */
-uint32_t adm_limit_of_administrator(const adm_zone_rec_t *zone);
-
-/** @return whether any override applies. */
-bool adm_limit_has_override(const adm_zone_rec_t *zone);
-
 /** @return the limit in force: the lowest of all sources, where an override
  *  replaces the configured and the measured limit. 0 while the zone is
  *  paused. */
