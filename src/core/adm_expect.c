@@ -9,12 +9,27 @@
 #include "adm_limit.h"
 #include "fair/fair_ring.h"
 
-/* @return how long requests hold permits: the slow mean, so that one expensive
- * request does not cause rejections; at first, how long the oldest has run. */
-static uint64_t service_time(const adm_zone_rec_t *zone, adm_usec_t now)
+/* @return how long requests hold permits: @a mean, or until a first request has
+ * ended, how long the oldest has run. */
+static uint64_t service_time(const adm_zone_rec_t *zone, uint64_t mean,
+                             adm_usec_t now)
 {
-    return zone->figures.service.count ? zone->figures.slow_mean_usec
-                                       : adm_limit_service_time(zone, now);
+    if (zone->figures.service.count) {
+        return mean;
+    }
+    return atomic_load(&zone->active) && now > zone->busy_since_usec
+               ? (uint64_t)(now - zone->busy_since_usec)
+               : 0;
+}
+
+/* @return the estimated time until a request behind @a queued others runs, in
+ * microseconds, from recent service times. */
+static adm_usec_t drain_time(const adm_zone_rec_t *zone, uint32_t queued,
+                             adm_usec_t now)
+{
+    return (adm_usec_t)law_wait_usec(
+        queued, service_time(zone, zone->figures.service_mean_usec, now),
+        adm_limit_effective(zone));
 }
 
 /* Waiting tickets of one priority, and the permits that they take. */
@@ -120,7 +135,10 @@ static adm_usec_t wait_locked(const adm_segment_t *segment,
     if (table && !entry->dry_run) {
         ahead = to_32_bits(permits_ahead(table, entry, limit));
     }
-    return (adm_usec_t)law_wait_usec(ahead, service_time(zone, now), limit);
+    /* The slow mean, so that one expensive request does not cause
+     * rejections. */
+    return (adm_usec_t)law_wait_usec(
+        ahead, service_time(zone, zone->figures.slow_mean_usec, now), limit);
 }
 
 adm_usec_t adm_expect_drain_locked(const adm_segment_t *segment,
@@ -132,12 +150,12 @@ adm_usec_t adm_expect_drain_locked(const adm_segment_t *segment,
     unsigned priority;
 
     if (!table) {
-        return adm_limit_drain_time(zone, queued, now);
+        return drain_time(zone, queued, now);
     }
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
         permits += class_of(table, priority, permits_of(zone)).permits;
     }
-    return adm_limit_drain_time(zone, to_32_bits(permits), now);
+    return drain_time(zone, to_32_bits(permits), now);
 }
 
 bool adm_expect_is_late_locked(const adm_segment_t *segment,
@@ -238,7 +256,8 @@ adm_outcome_t adm_dry_run_locked(const adm_segment_t *segment,
                                  adm_usec_t now, adm_ticket_t *ticket)
 {
     const adm_ask_rec_t ask = fair_flow_ask_of(entry);
-    uint64_t service_usec = adm_limit_service_time(zone, now);
+    uint64_t service_usec = service_time(zone, zone->figures.service_mean_usec,
+                                         now);
     uint32_t limit = adm_limit_effective(zone);
     uint32_t cost = fair_flow_is_used(zone) ? fair_flow_need(&ask, limit) : 1;
     uint32_t beyond;
@@ -264,8 +283,7 @@ adm_outcome_t adm_dry_run_locked(const adm_segment_t *segment,
     if (is_free) {
         return ADM_ADMITTED;
     }
-    zone->figures.dry_wait_usec += (uint64_t)adm_limit_drain_time(zone, beyond,
-                                                                  now);
+    zone->figures.dry_wait_usec += (uint64_t)drain_time(zone, beyond, now);
     adm_figures_note_queued(&zone->figures, ticket->queued_ahead + 1);
     return ADM_DRY_QUEUED;
 }

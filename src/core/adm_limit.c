@@ -152,20 +152,3 @@ uint32_t adm_limit_without_share(const adm_zone_rec_t *zone)
     }
     return own;
 }
-
-uint64_t adm_limit_service_time(const adm_zone_rec_t *zone, adm_usec_t now)
-{
-    if (zone->figures.service.count) {
-        return zone->figures.service_mean_usec;
-    }
-    return atomic_load(&zone->active) && now > zone->busy_since_usec
-               ? (uint64_t)(now - zone->busy_since_usec)
-               : 0;
-}
-
-adm_usec_t adm_limit_drain_time(const adm_zone_rec_t *zone, uint32_t queued,
-                                adm_usec_t now)
-{
-    return (adm_usec_t)law_wait_usec(queued, adm_limit_service_time(zone, now),
-                                     adm_limit_effective(zone));
-}

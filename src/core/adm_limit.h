@@ -111,13 +111,4 @@ static inline bool adm_limit_has_free_permit(const adm_zone_rec_t *zone)
            < adm_limit_effective(zone);
 }
 
-/** @return the mean of recent service times, in microseconds. Until a first
- *  request has ended: how long the oldest has run. Needs the zone's lock. */
-uint64_t adm_limit_service_time(const adm_zone_rec_t *zone, adm_usec_t now);
-
-/** @return the estimated time until a request behind @a queued others runs, in
- *  microseconds, from recent service times. Needs the zone's lock. */
-adm_usec_t adm_limit_drain_time(const adm_zone_rec_t *zone, uint32_t queued,
-                                adm_usec_t now);
-
 #endif
