@@ -181,7 +181,7 @@ static bool mark_dead(adm_segment_t *segment, adm_child_rec_t *rec,
     if (!atomic_compare_exchange_strong(&rec->life, &life, dead)) {
         return false;
     }
-    atomic_fetch_add(&segment->header->deaths, 1);
+    atomic_fetch_add(&segment->header->news, 1);
     return true;
 }
 
@@ -206,13 +206,6 @@ void adm_child_ended(adm_segment_t *segment, pid_t pid)
     }
     if (is_news) {
         adm_agent_wake(segment);
-    }
-}
-
-void adm_child_mark_namesakes(adm_segment_t *segment, pid_t pid)
-{
-    if (pid != self) {
-        adm_child_ended(segment, pid);
     }
 }
 

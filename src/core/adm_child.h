@@ -25,10 +25,6 @@ bool adm_child_is_registered_here(void);
  *  continues with a ticket. */
 void adm_child_note_alive(adm_child_t *child);
 
-/** Mark all records of this PID dead, before the calling process registers:
- *  their process is gone, because the PID has been reused. */
-void adm_child_mark_namesakes(adm_segment_t *segment, pid_t pid);
-
 /** Mark a child that has died without notice. @return its life. */
 uint64_t adm_child_check(adm_segment_t *segment, uint32_t idx);
 

@@ -28,7 +28,7 @@
 /* Increment this with every change of a struct in the segment, of
  * adm_segment_t, or of what that points to: after a reload, a new build of the
  * module finds the old one's segment. */
-#define ADM_LAYOUT_VERSION 3
+#define ADM_LAYOUT_VERSION 4
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
 #define ADM_CHUNK_TICKETS 64 /* size of a chunk, which belongs to one zone */
@@ -51,11 +51,10 @@ typedef struct adm_header_rec_t {
     /* Written by the parent at each configuration load; no lock. */
     atomic_uint worker_cap;
     atomic_uint zones_used; /* zones 1..zones_used have been configured */
-    atomic_uint loads;      /* number of loads; a new one causes a round */
     _Atomic adm_usec_t orphan_hold_usec;
 
     /* Written by the parent and by children; no lock. */
-    atomic_uint deaths;        /* number of deaths; a new one causes a round */
+    atomic_uint news; /* number of deaths and loads; a new one causes a round */
     atomic_uint children_used; /* records 1..children_used have been claimed */
 
     /* Written by the agent, and as noted; no lock. */
@@ -451,8 +450,7 @@ struct adm_child_t {
     uint32_t server_budget;
     uint32_t connections_per_worker;
     /* State at this process's last round. */
-    atomic_uint deaths_seen;
-    atomic_uint loads_seen;
+    atomic_uint news_seen;
     _Atomic adm_usec_t next_round;
 };
 

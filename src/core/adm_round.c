@@ -260,10 +260,8 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
 {
     adm_segment_t *segment = child->segment;
     round_t round = { .segment = segment, .now = now };
-    uint32_t deaths = atomic_load(&segment->header->deaths);
-    uint32_t loads = atomic_load(&segment->header->loads);
-    bool has_news = deaths != atomic_load(&child->deaths_seen)
-                    || loads != atomic_load(&child->loads_seen);
+    uint32_t news = atomic_load(&segment->header->news);
+    bool has_news = news != atomic_load(&child->news_seen);
     bool finds_orphans;
     uint32_t count;
 
@@ -273,8 +271,7 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
         return 0;
     }
     /* W3_slice_looks_around */
-    atomic_store(&child->deaths_seen, deaths);
-    atomic_store(&child->loads_seen, loads);
+    atomic_store(&child->news_seen, news);
     count = reap(&round);
     finds_orphans = has_orphans(segment);
     if (finds_orphans
@@ -351,7 +348,9 @@ apr_status_t adm_child_register(adm_child_t **registered,
         return ADM_BAD_SEGMENT;
     }
     is_helped = adm_agent_is_at_work(segment, adm_now());
-    adm_child_mark_namesakes(segment, pid);
+    if (!adm_child_is_registered_here()) {
+        adm_child_ended(segment, pid); /* a process whose PID was reused */
+    }
     if (is_helped) {
         child = adm_child_claim(segment, pid, generation, pool);
     }

@@ -482,7 +482,7 @@ void adm_segment_end_load(adm_segment_t *segment, uint32_t worker_cap,
     atomic_store(&header->worker_cap, worker_cap);
     atomic_store(&header->orphan_hold_usec, orphan_hold_usec);
     atomic_store(&header->zones_used, (uint32_t)segment->names->nelts);
-    atomic_fetch_add(&header->loads, 1);
+    atomic_fetch_add(&header->news, 1);
     adm_agent_wake(segment);
 }
 
