@@ -19,8 +19,6 @@
 
 #include "adm.h"
 #include "fair/fair_layout.h"
-#include "adm_layout_who.h"
-#include "adm_layout_zone.h"
 #include "adm_system.h"
 #include "adm_number.h"
 #include "adm_part.h"
@@ -31,6 +29,7 @@
 #define ADM_LAYOUT_VERSION 4
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
+#define ADM_CACHE_LINE 64
 #define ADM_CHUNK_TICKETS 64 /* size of a chunk, which belongs to one zone */
 
 /* Largest capacities: all slots must have 32-bit numbers. */
@@ -215,6 +214,31 @@ typedef struct adm_zone_rec_t {
     adm_figures_t figures;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_zone_rec_t;
 
+/* One second of a zone. Written under the zone lock. Limits and queue lengths
+ * are below 2^16; larger numbers, from corrupt shared memory, become 2^16 -
+ * 1. */
+typedef struct adm_second_rec_t {
+    uint16_t active_max; /* maximum in it */
+    uint16_t queued_max;
+    uint32_t rejected; /* in it, for any reason */
+} adm_second_rec_t;
+
+/* The last seconds of a zone: ring buffers, by second modulo their length, up
+ * to the zone's noted_second. Only changes are written: since that second
+ * nothing has changed. Written under the zone lock. */
+typedef struct adm_history_rec_t {
+    uint64_t rejected; /* at the end of the noted second */
+    uint32_t active;
+    uint32_t queued;
+    uint32_t limit; /* at limit_noted_second */
+    adm_second_rec_t seconds[ADM_HISTORY_SECONDS];
+    /* Limit at the end of each second, up to the zone's limit_noted_second. */
+    uint16_t limits[ADM_HISTORY_SECONDS];
+} __attribute__((aligned(ADM_CACHE_LINE))) adm_history_rec_t;
+
+_Static_assert(sizeof(adm_history_rec_t) <= 8192,
+               "ten minutes of a zone take two pages at most");
+
 enum adm_ticket_state_t {
     ADM_TICKET_FREE = 0,
     ADM_TICKET_WAITING = 1,
@@ -292,6 +316,35 @@ static inline uint64_t adm_program_known(const adm_ticket_rec_t *ticket)
                    && pid != ADM_PROGRAM_CLOSED
                ? program
                : 0;
+}
+
+/* Description of the request whose ticket has the same number, for display
+ * (adm_who.c). Written by the ticket's owner; no lock. */
+typedef struct adm_who_rec_t {
+    _Atomic uint64_t mark; /* the ticket's arrival and 1; 0 while being
+                            * written */
+    adm_who_t who;
+
+    /* adm_sent_word(), if the request was sent to a program of this machine.
+     * Written by the ticket's owner; no lock. */
+    _Atomic uint64_t sent;
+
+    /* What the ticket's program has used (adm_account.c). Written by the agent
+     * at each sample, and by the ticket's owner when the program has ended; no
+     * lock. */
+    _Atomic uint64_t taken_of; /* adm_program_word() of the program; 0 while
+                                * being written */
+    _Atomic uint64_t size_kb;  /* resident; 0: it has ended */
+    _Atomic uint64_t peak_kb;
+    _Atomic uint64_t processor_usec;
+    _Atomic uint64_t faults;
+} adm_who_rec_t;
+
+/* The low bits of the ticket's arrival, and the virtual host that sent its
+ * request. */
+static inline uint64_t adm_sent_word(uint64_t arrival, uint32_t by)
+{
+    return (arrival & UINT32_MAX) << 32 | by;
 }
 
 /* A child's life: PID, sequence number and state in one word. */
