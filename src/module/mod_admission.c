@@ -15,7 +15,6 @@
 #include "zones.h"
 #include "control/control.h"
 #include "admit.h"
-#include "park/park_connection.h"
 #include "http2/http2.h"
 #include "park/park_mpm.h"
 #include "park/park.h"
@@ -132,11 +131,11 @@ static void on_requests(void)
     /* Parking, on MPMs that support it: process_connection continues a parked
      * request before any other module reads from the connection; suspend and
      * resume make the MPM poll a placeholder descriptor in the meantime. */
-    ap_hook_process_connection(admission_connection_process, NULL, NULL,
+    ap_hook_process_connection(admission_park_process, NULL, NULL,
                                APR_HOOK_REALLY_FIRST + 1);
-    ap_hook_suspend_connection(admission_connection_suspend, NULL, NULL,
+    ap_hook_suspend_connection(admission_park_suspend, NULL, NULL,
                                APR_HOOK_LAST);
-    ap_hook_resume_connection(admission_connection_resume, NULL, NULL,
+    ap_hook_resume_connection(admission_park_resume, NULL, NULL,
                               APR_HOOK_FIRST);
     /* Called by each module that is about to start a CGI program, to get the
      * program's user. */

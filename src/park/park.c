@@ -10,16 +10,22 @@
  *   resume_connection   swap in: the MPM polls the socket again
  *   process_connection  run the handler, reject the request, or park it again
  *
+ * A request waits for a permit or for its client (park_ready.c), never for
+ * both. It is continued before anything else reads from the connection.
+ *
  * docs/dev/architecture.md has the overview, docs/dev/decisions the rejected
  * ways.
  */
 #include <httpd.h>
+#include <apr_hooks.h>
+#include <http_connection.h>
 #include <http_core.h>
 #include <http_log.h>
 
 #include "park_lot.h"
 #include "park_mpm.h"
 #include "park.h"
+#include "park_ready.h"
 #include "park_resume.h"
 #include "module/run.h"
 #include "module/wait.h"
@@ -71,30 +77,6 @@ int admission_park(request_rec *r, admission_visit_t *visit,
     return admission_lot_enter(visit, patience_of(r)) ? SUSPENDED : DECLINED;
 }
 
-/* ---- the MPM's suspend and resume ---------------------------------------- */
-
-void admission_park_suspend(conn_rec *c)
-{
-    admission_visit_t *visit = admission_lot_find(c, ADMISSION_LEAVING);
-
-    if (visit) {
-        admission_lot_swap_out(visit->parking);
-    }
-}
-
-void admission_park_resume(conn_rec *c)
-{
-    admission_visit_t *visit = admission_lot_find(c, ADMISSION_PARKED);
-
-    if (visit) {
-        admission_lot_swap_in(visit->parking);
-        adm_ticket_unpark(&visit->ticket);
-        /* The result is ignored: the MPM measures Timeout by the wall clock,
-         * which can be set. The queue's deadline decides. */
-        admission_mpm_resume(c);
-    }
-}
-
 /* ---- continue ------------------------------------------------------------ */
 
 static int run(request_rec *r, void *unused)
@@ -124,7 +106,7 @@ static bool continue_request(admission_visit_t *visit)
     return admission_resume_handler(parking->r, parking->handler, run, NULL);
 }
 
-admission_continued_t admission_park_continue(conn_rec *c)
+static admission_continued_t continue_parked(conn_rec *c)
 {
     admission_visit_t *visit = admission_lot_find(c, ADMISSION_CHECKING);
 
@@ -133,6 +115,81 @@ admission_continued_t admission_park_continue(conn_rec *c)
     }
     return continue_request(visit) ? ADMISSION_WAITS_AGAIN
                                    : ADMISSION_CONTINUED;
+}
+
+/* ---- hooks of the connection ----------------------------------------------- */
+
+/* Run the hooks after admission_park_process(), which read and run the
+ * next request. They are called from here because the connection's state must
+ * be changed if that request is parked. */
+static int run_later_hooks(conn_rec *c)
+{
+    apr_array_header_t *hooks = ap_hook_get_process_connection();
+    ap_LINK_process_connection_t *hook = (ap_LINK_process_connection_t *)
+                                             hooks->elts;
+    int i, rv = DECLINED;
+
+    for (i = 0; i < hooks->nelts && hook[i].pFunc != admission_park_process;
+         i++) {
+    }
+    for (i++; i < hooks->nelts && rv == DECLINED; i++) {
+        rv = hook[i].pFunc(c);
+    }
+    return rv;
+}
+
+int admission_park_process(conn_rec *c)
+{
+    admission_continued_t continued;
+    int rv = OK;
+
+    if (!admission_room_parks() || !c->cs || c->master) {
+        return DECLINED;
+    }
+    continued = admission_ready_continue(c);
+    if (continued == ADMISSION_NONE_WAITED) {
+        continued = continue_parked(c);
+    }
+    if (continued == ADMISSION_NONE_WAITED) {
+        rv = run_later_hooks(c);
+        if (admission_mpm_is_suspended(c) && admission_resume_is_leaving(c)) {
+            continued = ADMISSION_WAITS_AGAIN;
+        }
+    }
+    if (continued == ADMISSION_WAITS_AGAIN) {
+        admission_mpm_wait(c, admission_ready_is_leaving(c)
+                                  && admission_ready_polls_to_write(c));
+        rv = OK;
+    }
+    return rv;
+}
+
+void admission_park_suspend(conn_rec *c, request_rec *r)
+{
+    if (admission_room_parks() && c->cs && admission_mpm_is_waiting(c)) {
+        admission_visit_t *visit = admission_lot_find(c, ADMISSION_LEAVING);
+
+        if (visit) {
+            admission_lot_swap_out(visit->parking);
+        }
+        admission_ready_suspend(c);
+    }
+}
+
+void admission_park_resume(conn_rec *c, request_rec *r)
+{
+    if (admission_room_parks()) {
+        admission_visit_t *visit = admission_lot_find(c, ADMISSION_PARKED);
+
+        if (visit) {
+            admission_lot_swap_in(visit->parking);
+            adm_ticket_unpark(&visit->ticket);
+            /* The result is ignored: the MPM measures Timeout by the wall
+             * clock, which can be set. The queue's deadline decides. */
+            admission_mpm_resume(c);
+        }
+        admission_ready_resume(c);
+    }
 }
 
 /* ---- start --------------------------------------------------------------- */

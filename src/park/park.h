@@ -2,7 +2,6 @@
 #ifndef PARK_H
 #define PARK_H
 
-#include "park_resume.h"
 #include "module/visit.h"
 
 /**
@@ -14,19 +13,12 @@
 int admission_park(request_rec *r, admission_visit_t *visit,
                    adm_usec_t deadline);
 
-/** The suspend and resume hooks of a connection: its parked request, if it
- *  has one, gives up its worker, or has a worker again. See the sequence in
- *  park.c. */
-void admission_park_suspend(conn_rec *c);
-void admission_park_resume(conn_rec *c);
-
-/**
- * Continue the parked request of a connection that has a worker again: run its
- * handler, reject it, or park it once more.
- * @return what became of the request. After ADMISSION_CONTINUED, the connection
- *         might no longer exist.
- */
-admission_continued_t admission_park_continue(conn_rec *c);
+/** httpd's hooks of a connection: continue its waiting request when it has a
+ *  worker again, and give up its worker or get one back meanwhile. See the
+ *  sequence in park.c. */
+int admission_park_process(conn_rec *c);
+void admission_park_suspend(conn_rec *c, request_rec *r);
+void admission_park_resume(conn_rec *c, request_rec *r);
 
 /** Open the parking lot of this child, if its requests park. Without a lot
  *  (ADM0304), requests wait with their workers. */
