@@ -27,7 +27,6 @@
 #include "advice.h"
 #include "capacity.h"
 #include "agent_process.h"
-#include "park/park_factor.h"
 #include "countable.h"
 #include "park/park_room.h"
 #include "process.h"
@@ -52,7 +51,7 @@ static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     admission_location_begin();
     /* Add directives, before event and mod_http2 read theirs. */
     admission_mpm_choose();
-    admission_factor_pre_config(pconf);
+    admission_room_pre_config(pconf);
     admission_streams_pre_config(pconf);
     return OK;
 }
@@ -66,7 +65,6 @@ static int on_post_config(apr_pool_t *pconf, apr_pool_t *plog,
 
     if (rv == OK && admission_process_segment()) {
         admission_room_start(s);
-        admission_factor_start(s);
         admission_program_start(ptemp, s);
         admission_countable_start(ptemp);
         admission_advice_start(ptemp, s);

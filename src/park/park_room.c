@@ -1,4 +1,5 @@
-/* park_room.c - parking capacity: how many requests can be parked.
+/* park_room.c - parking capacity: how many requests can be parked, and a factor
+ * with which event accepts other connections, too.
  *
  * event accepts connections as long as a child has fewer than
  *
@@ -33,7 +34,10 @@
 
 APLOG_USE_MODULE(admission);
 
-#define DEFAULT_START 3 /* event's StartServers */
+/* Defaults in event.c. */
+#define DEFAULT_START 3
+#define DEFAULT_FACTOR 2
+#define DEFAULT_THREADS 25
 
 static bool server_parks; /* set in the parent, for all children */
 
@@ -50,7 +54,8 @@ static int children_at_start(void)
 /* event rounds the factor down, to 1 at least. */
 static apr_int64_t factor_of_mpm(void)
 {
-    double factor = admission_conf_tree_number("AsyncRequestWorkerFactor", 2);
+    double factor = admission_conf_tree_number("AsyncRequestWorkerFactor",
+                                               DEFAULT_FACTOR);
 
     return factor >= 1 ? (apr_int64_t)factor : 1;
 }
@@ -273,6 +278,87 @@ void admission_room_warn(server_rec *s)
     }
 }
 
+/* ---- AsyncRequestWorkerFactor -------------------------------------------- */
+
+/* With the default factor, a full queue uses up the connections of all running
+ * children, and other clients wait up to a second until the parent has started
+ * more. If the administrator sets no factor, a larger one is therefore appended
+ * to the configuration before event reads it. A configured factor is never
+ * changed. */
+static long factor_added; /* 0: none added */
+
+typedef struct settings_t {
+    int logs; /* each can be an open file */
+    bool parking_is_off;
+    bool has_factor;
+} settings_t;
+
+/* ErrorLog, CustomLog, TransferLog and others. */
+static bool is_log(const char *directive)
+{
+    size_t length = strlen(directive);
+
+    return length > 3 && strcasecmp(directive + length - 3, "Log") == 0;
+}
+
+static void note_directive(const ap_directive_t *directive,
+                           settings_t *settings)
+{
+    if (admission_conf_tree_is(directive, "AdmissionParking")) {
+        settings->parking_is_off = strcasecmp(directive->args, "Off") == 0;
+    }
+    else if (admission_conf_tree_is(directive, "AsyncRequestWorkerFactor")) {
+        settings->has_factor = true;
+    }
+    else if (is_log(directive->directive)) {
+        settings->logs++;
+    }
+}
+
+/* Choose a factor with which the longest queue fits into one child whose
+ * threads are half idle, in addition to the connections of the default. Open
+ * files limit it: one per connection, and a second one per parked request. */
+static long choose_factor(const settings_t *settings, long queue)
+{
+    long threads = (long)admission_conf_tree_number("ThreadsPerChild",
+                                                    DEFAULT_THREADS);
+    long files = (long)admission_room_files_allowed() - settings->logs
+                 - ADMISSION_SPARE_FILES - queue;
+    long factor, allowed;
+
+    /* A child with one thread accepts nothing else while it runs a program,
+     * whatever the factor. */
+    if (threads < 2 || threads > INT_MAX || queue > ADM_PARK_SLOTS) {
+        return DEFAULT_FACTOR;
+    }
+    factor = DEFAULT_FACTOR + 2 * ((queue + threads - 1) / threads);
+    allowed = files / threads - ADMISSION_THREAD_FILES - 1;
+    return factor < allowed ? factor : allowed;
+}
+
+void admission_room_pre_config(apr_pool_t *pconf)
+{
+    admission_conf_tree_zones_t zones = admission_conf_tree_zones();
+    settings_t settings = { 0 };
+    const ap_directive_t *directive;
+    long factor;
+
+    factor_added = 0;
+    for (directive = ap_conftree; directive;
+         directive = admission_conf_tree_next(directive)) {
+        note_directive(directive, &settings);
+    }
+    if (!admission_mpm_way() || settings.has_factor || settings.parking_is_off
+        || zones.limits == 0) {
+        return;
+    }
+    factor = choose_factor(&settings, zones.queue);
+    if (factor > DEFAULT_FACTOR) {
+        admission_conf_tree_add(pconf, "AsyncRequestWorkerFactor", factor);
+        factor_added = factor;
+    }
+}
+
 /* ---- start --------------------------------------------------------------- */
 
 bool admission_room_parks(void)
@@ -289,6 +375,14 @@ void admission_room_start(server_rec *s)
                      server_parks ? "are parked and hold no worker: "
                                   : "hold a worker",
                      server_parks ? admission_mpm_way() : "");
+    }
+    if (factor_added && server_parks) {
+        ap_log_error(
+            APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0306)
+            "AsyncRequestWorkerFactor is not set: using %ld instead of "
+            "httpd's default of %d, so that children accept "
+            "connections in addition to parked requests",
+            factor_added, DEFAULT_FACTOR);
     }
 }
 

@@ -45,7 +45,12 @@ apr_int64_t admission_room_files_open(void);
  *  before the server runs. */
 void admission_room_warn(server_rec *s);
 
-/** Decide whether this server parks requests, and log it (ADM0303). */
+/** Add AsyncRequestWorkerFactor to the configuration, before httpd processes
+ *  it, if the configuration has a zone but does not set the factor. */
+void admission_room_pre_config(apr_pool_t *pconf);
+
+/** Decide whether this server parks requests, and log it (ADM0303), and the
+ *  factor that was added (ADM0306). */
 void admission_room_start(server_rec *s);
 
 /** Limit the requests that wait in this child, so that the MPM still accepts
