@@ -88,25 +88,23 @@ adm_winner_t adm_grant_find_winner_locked(const adm_segment_t *segment,
     return adm_grant_winner(&search);
 }
 
-const adm_ticket_rec_t *
-adm_grant_find_guard_locked(const adm_segment_t *segment,
-                            const adm_zone_rec_t *zone, uint32_t child_idx)
+uint32_t adm_grant_find_guard_locked(const adm_segment_t *segment,
+                                     const adm_zone_rec_t *zone,
+                                     uint32_t child_idx)
 {
     uint32_t left = segment->sizes.tickets; /* bounds a cyclic list */
     uint32_t idx = zone->head_idx;
 
-    for (; idx && left; left--) {
+    for (; left; left--) {
         const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 
-        if (!ticket) {
-            break;
-        }
-        if (ticket->child_idx != child_idx
-            && adm_bell_is_parked(atomic_load(&ticket->bell))
-            && adm_grant_room_for(segment, ticket) != ADM_ROOM_SILENT) {
-            return ticket;
+        if (!ticket
+            || (ticket->child_idx != child_idx
+                && adm_bell_is_parked(atomic_load(&ticket->bell))
+                && adm_grant_room_for(segment, ticket) != ADM_ROOM_SILENT)) {
+            return ticket ? idx : 0;
         }
         idx = ticket->next_idx;
     }
-    return NULL;
+    return 0;
 }

@@ -61,9 +61,9 @@ adm_winner_t adm_grant_find_winner_locked(const adm_segment_t *segment,
                                           const adm_zone_rec_t *zone);
 
 /** @return the first parked ticket of a child other than @a child_idx that is
- *  not silent: the guard of that child's grants; NULL: none. */
-const adm_ticket_rec_t *
-adm_grant_find_guard_locked(const adm_segment_t *segment,
-                            const adm_zone_rec_t *zone, uint32_t child_idx);
+ *  not silent: the guard of that child's grants; 0: none. */
+uint32_t adm_grant_find_guard_locked(const adm_segment_t *segment,
+                                     const adm_zone_rec_t *zone,
+                                     uint32_t child_idx);
 
 #endif

@@ -36,13 +36,21 @@ static adm_usec_t lease_until_locked(const adm_zone_rec_t *zone, adm_usec_t now)
     return (now > start ? now : start) + ADM_LEASE_USEC * (1 + (adm_usec_t)row);
 }
 
+static adm_wake_t wake_of(const adm_segment_t *segment, uint32_t idx)
+{
+    const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+    return (adm_wake_t){ .ticket_idx = idx,
+                         .child_idx = ticket->child_idx,
+                         .bell = atomic_load(&ticket->bell) };
+}
+
 /* Grant a permit to a waiting ticket, and add the ticket to @a wakes. */
 static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                 uint32_t idx, adm_usec_t now,
                                 adm_wakes_t *wakes)
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
-    uint32_t n = wakes->count++;
 
     ticket->lease_until_usec = lease_until_locked(zone, now);
     if (fair_flow_is_used(zone)) {
@@ -59,9 +67,7 @@ static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     if (atomic_load(&zone->lease_until) == 0) {
         atomic_store(&zone->lease_until, ticket->lease_until_usec);
     }
-    wakes->granted[n].ticket_idx = idx;
-    wakes->granted[n].child_idx = ticket->child_idx;
-    wakes->granted[n].bell = atomic_load(&ticket->bell);
+    wakes->granted[wakes->count++] = wake_of(segment, idx);
 }
 
 /* Revoke a grant: the ticket waits again, at its old position in the queue.
@@ -239,9 +245,9 @@ static void appoint_guard_locked(const adm_segment_t *segment,
                                  adm_wakes_t *wakes)
 {
     adm_usec_t until = atomic_load(&zone->guarded_until);
-    const adm_ticket_rec_t *guard;
+    uint32_t guard_idx;
 
-    wakes->guard_child_idx = 0;
+    wakes->guard = (adm_wake_t){ 0 };
     if (zone->head_idx && now < until && until <= now + ADM_LEASE_USEC) {
         return;
     }
@@ -251,12 +257,11 @@ static void appoint_guard_locked(const adm_segment_t *segment,
         return;
     }
     atomic_store(&zone->guarded_until, now + ADM_LEASE_USEC);
-    guard = adm_grant_find_guard_locked(segment, zone,
-                                        wakes->granted[0].child_idx);
-    if (guard) {
+    guard_idx = adm_grant_find_guard_locked(segment, zone,
+                                            wakes->granted[0].child_idx);
+    if (guard_idx) {
         atomic_store(&zone->unguarded_idx, 0);
-        wakes->guard_child_idx = guard->child_idx;
-        wakes->guard_bell = atomic_load(&guard->bell);
+        wakes->guard = wake_of(segment, guard_idx);
     }
 }
 
@@ -269,25 +274,25 @@ void adm_hand_over_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
+static void wake(adm_segment_t *segment, const adm_wake_t *wake)
+{
+    if (adm_bell_is_parked(wake->bell)) {
+        adm_doorbell_ring_slot(segment, wake->child_idx, wake->bell - 1);
+    }
+    else {
+        adm_wait_wake(
+            &adm_ticket_at(segment, wake->ticket_idx)->state); /* W4_wake */
+    }
+}
+
 void adm_hand_over_wake(adm_segment_t *segment, const adm_wakes_t *wakes)
 {
     uint32_t i;
 
     for (i = 0; i < wakes->count; i++) {
-        uint32_t bell = wakes->granted[i].bell;
-
-        if (adm_bell_is_parked(bell)) {
-            adm_doorbell_ring_slot(segment, wakes->granted[i].child_idx,
-                                   bell - 1);
-        }
-        else {
-            uint32_t idx = wakes->granted[i].ticket_idx;
-
-            adm_wait_wake(&adm_ticket_at(segment, idx)->state); /* W4_wake */
-        }
+        wake(segment, &wakes->granted[i]);
     }
-    if (wakes->guard_child_idx && adm_bell_is_parked(wakes->guard_bell)) {
-        adm_doorbell_ring_slot(segment, wakes->guard_child_idx,
-                               wakes->guard_bell - 1);
+    if (wakes->guard.child_idx) {
+        wake(segment, &wakes->guard);
     }
 }

@@ -12,15 +12,16 @@
 /* Tickets granted in one critical section. The caller wakes them after it. */
 #define ADM_WAKES_MAX 32
 
+typedef struct adm_wake_t {
+    uint32_t ticket_idx;
+    uint32_t child_idx; /* 0: none */
+    uint32_t bell;      /* as in the ticket */
+} adm_wake_t;
+
 typedef struct adm_wakes_t {
     uint32_t count; /* if ADM_WAKES_MAX, more might be due: call again */
-    struct {
-        uint32_t ticket_idx;
-        uint32_t child_idx;
-        uint32_t bell; /* as in the ticket */
-    } granted[ADM_WAKES_MAX];
-    uint32_t guard_child_idx; /* 0: none */
-    uint32_t guard_bell;
+    adm_wake_t granted[ADM_WAKES_MAX];
+    adm_wake_t guard; /* a ticket whose dispatcher is the guard */
 } adm_wakes_t;
 
 /** Count a ticket's first permit. Its further permits, if any, are counted with
