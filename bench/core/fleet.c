@@ -314,7 +314,7 @@ static void make_segment(server_t *server)
          "no zone");
     adm_segment_share(server->segment, server->zone, ADM_FALLBACK_REJECT);
     adm_segment_end_load(server->segment, 1000000, ADM_USEC_PER_SEC);
-    need(adm_agent_open_pipe(server->segment) == APR_SUCCESS, "no pipe");
+    need(adm_agent_open_event(server->segment) == APR_SUCCESS, "no pipe");
 }
 
 static void serve(unsigned number)

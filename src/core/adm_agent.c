@@ -2,8 +2,7 @@
  * Called by src/agent, and by files of src/core that have work for the agent.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
+#include <sys/eventfd.h>
 
 #include "adm_agent.h"
 #include "adm_fault.h"
@@ -37,41 +36,39 @@ void adm_agent_wake(adm_segment_t *segment)
     adm_wait_wake(&segment->header->agent_wakes);
     /* The order of the increment and this load matters: see
      * adm_agent_begin_poll(). */
-    if (segment->agent_pipe[1] && atomic_load(&segment->header->agent_polls)) {
-        /* A full pipe wakes the agent, too. */
-        while (write(segment->agent_pipe[1], "", 1) < 0 && errno == EINTR) {
-        }
+    if (segment->agent_event && atomic_load(&segment->header->agent_polls)) {
+        eventfd_write(segment->agent_event, 1);
     }
 }
 
-apr_status_t adm_agent_open_pipe(adm_segment_t *segment)
+apr_status_t adm_agent_open_event(adm_segment_t *segment)
 {
-    if (!segment->agent_pipe[1]
-        && pipe2(segment->agent_pipe, O_CLOEXEC | O_NONBLOCK) != 0) {
-        segment->agent_pipe[0] = segment->agent_pipe[1] = 0;
+    int event = segment->agent_event ? segment->agent_event
+                                     : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+    if (event < 0) {
         return errno;
     }
+    segment->agent_event = event;
     return APR_SUCCESS;
 }
 
 int adm_agent_begin_poll(adm_segment_t *segment, unsigned wakes)
 {
     /* Set before the comparison: otherwise a wake-up between the two would not
-     * write to the pipe. */
+     * set the event. */
     atomic_store(&segment->header->agent_polls, 1);
     return atomic_load(&segment->header->agent_wakes) == wakes
-               ? segment->agent_pipe[0]
+               ? segment->agent_event
                : -1;
 }
 
 void adm_agent_end_poll(adm_segment_t *segment)
 {
-    char bytes[64];
+    eventfd_t wakes;
 
     atomic_store(&segment->header->agent_polls, 0);
-    while (read(segment->agent_pipe[0], bytes, sizeof(bytes))
-           == (ssize_t)sizeof(bytes)) {
-    }
+    eventfd_read(segment->agent_event, &wakes);
 }
 
 unsigned adm_agent_wakes(const adm_segment_t *segment)

@@ -33,7 +33,7 @@ void adm_agent_sleep(adm_segment_t *segment, unsigned wakes, adm_usec_t until);
  */
 int adm_agent_begin_poll(adm_segment_t *segment, unsigned wakes);
 
-/** Undo adm_agent_begin_poll(), and empty the pipe. */
+/** Undo adm_agent_begin_poll(), and clear the event. */
 void adm_agent_end_poll(adm_segment_t *segment);
 
 #endif

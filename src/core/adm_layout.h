@@ -64,7 +64,7 @@ typedef struct adm_header_rec_t {
     /* Futex word that the agent sleeps on. Any process increments it to wake
      * the agent. */
     atomic_uint agent_wakes;
-    atomic_uint agent_polls; /* 1: the agent waits for its pipe, too */
+    atomic_uint agent_polls; /* 1: the agent waits for agent_event, too */
     /* Next check of measured limits by children, which write this, while there
      * is no agent. */
     _Atomic adm_usec_t next_fall_back;
@@ -486,7 +486,7 @@ struct adm_segment_t {
     uint32_t load;             /* number of this configuration load */
     uint32_t flow_tables_used; /* flow tables that belong to a slot */
 
-    int agent_pipe[2]; /* wakes the agent while it polls; 0: none */
+    int agent_event; /* eventfd: wakes the agent while it polls; 0: none */
 };
 
 struct adm_child_t {

@@ -230,9 +230,8 @@ const unsigned char *adm_segment_secret(const adm_segment_t *segment)
 
 void adm_segment_destroy(adm_segment_t *segment)
 {
-    if (segment->agent_pipe[1]) {
-        close(segment->agent_pipe[0]);
-        close(segment->agent_pipe[1]);
+    if (segment->agent_event) {
+        close(segment->agent_event);
     }
     adm_memory_destroy(segment->base, segment->bytes);
     segment->base = NULL;

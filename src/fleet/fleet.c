@@ -139,7 +139,7 @@ static void *setup(apr_pool_t *p, server_rec *s)
     if (found->nelts == 0) {
         return NULL;
     }
-    rv = adm_agent_open_pipe(admission_process_segment());
+    rv = adm_agent_open_event(admission_process_segment());
     if (rv != APR_SUCCESS) {
         ap_log_error(
             APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)

@@ -322,7 +322,7 @@ TEST(an_agent_that_polls_is_woken)
     struct pollfd pipe = { .events = POLLIN };
 
     share_zone(ADM_FALLBACK_KEEP);
-    ck_assert_int_eq(adm_agent_open_pipe(segment), APR_SUCCESS);
+    ck_assert_int_eq(adm_agent_open_event(segment), APR_SUCCESS);
     wakes = adm_agent_wakes(segment);
     pipe.fd = adm_agent_begin_poll(segment, wakes);
     ck_assert_int_ge(pipe.fd, 0);
