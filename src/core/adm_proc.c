@@ -79,24 +79,8 @@ static unsigned long long field_in(const char *fields, int wanted)
 
 static adm_usec_t time_of(unsigned long long ticks)
 {
-    long ticks_per_sec = sysconf(_SC_CLK_TCK);
-
-    return ticks_per_sec > 0
-               ? (adm_usec_t)(ticks * (unsigned long long)ADM_USEC_PER_SEC
-                              / (unsigned long long)ticks_per_sec)
-               : 0;
-}
-
-static adm_usec_t cpu_in(const char *fields)
-{
-    return time_of(field_in(fields, FIELD_OF_UTIME)
-                   + field_in(fields, FIELD_OF_STIME));
-}
-
-static uint64_t rss_in(const char *fields)
-{
-    return field_in(fields, FIELD_OF_RSS)
-           * (unsigned long long)sysconf(_SC_PAGESIZE);
+    return (adm_usec_t)(ticks * (unsigned long long)ADM_USEC_PER_SEC
+                        / (unsigned long long)sysconf(_SC_CLK_TCK));
 }
 
 /* A process whose first thread has exited looks like a zombie while its other
@@ -233,8 +217,10 @@ bool adm_proc_current_usage(const char *root, pid_t pid, adm_usec_t seen,
     if (!fields || shows_end(fields, seen)) {
         return false;
     }
-    usage->size_kb = rss_in(fields) / 1024;
-    usage->processor_usec = (uint64_t)cpu_in(fields);
+    usage->size_kb = field_in(fields, FIELD_OF_RSS)
+                     * (unsigned long long)sysconf(_SC_PAGESIZE) / 1024;
+    usage->processor_usec = (uint64_t)time_of(
+        field_in(fields, FIELD_OF_UTIME) + field_in(fields, FIELD_OF_STIME));
     usage->faults = field_in(fields, FIELD_OF_MAJFLT);
     usage->peak_kb = peak_of(root, pid);
     return usage->peak_kb > 0;

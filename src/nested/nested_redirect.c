@@ -165,15 +165,6 @@ static void release_early(const request_rec *r, admission_request_t *state)
     admission_http2_leave(r, state);
 }
 
-/* Release a permit that the target did not take over. A subrequest might have
- * run a program with it, so the program's end is checked first. */
-static void release_unused(request_rec *r, adm_ticket_t *ticket, int rv)
-{
-    if (atomic_load(&ticket->held)) {
-        admission_release_after_handler(r, ticket, rv, false);
-    }
-}
-
 int admission_redirect_run(request_rec *r, int (*redirect)(request_rec *r))
 {
     admission_request_t *state = admission_visit_request(r);
@@ -183,7 +174,12 @@ int admission_redirect_run(request_rec *r, int (*redirect)(request_rec *r))
     rv = redirect(r);
     if (state->is_ahead) {
         state->is_ahead = false;
-        release_unused(r, &state->visit->ticket, rv);
+        if (atomic_load(&state->visit->ticket.held)) {
+            /* A subrequest might have run a program with the permit, so the
+             * program's end is checked first. */
+            admission_release_after_handler(r, &state->visit->ticket, rv,
+                                            false);
+        }
     }
     admission_http2_leave(r, state);
     return rv;
