@@ -5,9 +5,6 @@ use AdmissionTest;
 my ($combo) = combos() or plan skip_all => 'no combination';
 my @one = ('MaxConcurrent 1', 'AdmissionQueue 0');
 my @pool = (@one, 'AdmissionZone pool');
-
-sub host { my ($name, @sections) = @_; return "<VirtualHost *>\nServerName $name\n@sections</VirtualHost>\n" }
-
 my $httpd = start_httpd(combo => $combo, conf => join '',
     "AdmissionQueue 7 timeout=9s\n",
     location('/cgi-bin/', 'MaxConcurrent 5', 'AdmissionReject 429'),
@@ -15,9 +12,9 @@ my $httpd = start_httpd(combo => $combo, conf => join '',
     location('/cgi-bin/inner/free/', 'MaxConcurrent off'),
     location('/cgi-bin/inner/other-status/', 'AdmissionReject 507'),
     location('/cgi-bin/shared-a/', @pool),
-    "<LocationMatch ^/cgi-bin/shared-b/>\n", (map { "$_\n" } @pool), "</LocationMatch>\n",
-    host('test.example'),
-    host('other.example', location('/cgi-bin/', 'MaxConcurrent 3'), location('/cgi-bin/shared-c/', @pool)));
+    section('LocationMatch ^/cgi-bin/shared-b/', @pool),
+    virtual_host('test.example'),
+    virtual_host('other.example', location('/cgi-bin/', 'MaxConcurrent 3'), location('/cgi-bin/shared-c/', @pool)));
 
 $httpd->expect_rejections($_, 'full') for 'test.example:/cgi-bin/inner/', 'pool';
 

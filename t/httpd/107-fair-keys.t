@@ -20,10 +20,8 @@ RemoteIPInternalProxy 127.0.0.1
         AdmissionFair "%{HTTP:X-Key}"
     </Else>
 </Location>
-<VirtualHost *:*>
-    ServerName test.example
-</VirtualHost>
 CONF
+    section('VirtualHost *:*', 'ServerName test.example'),
     location('/admission', 'SetHandler admission-status'),
     location('/cgi-bin/all/', 'MaxConcurrent 20', 'AdmissionFair client'),
     location('/cgi-bin/networks/', 'MaxConcurrent 20', 'AdmissionFair client/24/56'),
@@ -33,7 +31,7 @@ CONF
     location('/cgi-bin/failing-rules/', 'MaxConcurrent 20', 'AdmissionFair "%{HTTP:X-Key}"',
         q{AdmissionPriority high "file('/nonexistent') == 'x'"},
         q{AdmissionCost 5 "file('/nonexistent') == 'x'"}, 'AdmissionCost 2'),
-    $hosts, "<VirtualHost *:*>\nServerName two.example\nServerAlias *.two.example\n$hosts</VirtualHost>\n");
+    $hosts, section('VirtualHost *:*', 'ServerName two.example', 'ServerAlias *.two.example', $hosts));
 $httpd->allow_in_log(qr/ADM0105/);    # its default queue where nobody is parked
 
 my $gates = 0;

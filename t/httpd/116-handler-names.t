@@ -98,10 +98,7 @@ for_each_combo(sub {
     my $admitted = 0;
     my $to    = 'http://127.0.0.1:%{SERVER_PORT}/static.txt';
 
-    $httpd->configure(<<"CONF");
-<Directory $httpd->{dir}/docs/by>
-    AllowOverride FileInfo
-</Directory>
+    $httpd->configure(<<"CONF" . join '',
 MaxConcurrent 1
 AdmissionZone z
 AdmissionQueue 0
@@ -110,6 +107,7 @@ AliasMatch ^/any/ $httpd->{dir}/docs/static.txt
 RewriteEngine On
 RewriteRule ^/rule\$ $to [P,H=default-handler]
 CONF
+        section("Directory $httpd->{dir}/docs/by", 'AllowOverride FileInfo'));
     mkdir "$httpd->{dir}/docs/by";
     $httpd->put_heavy('by/type.x');
     $httpd->put($_, '') for qw(by/type.y by/rule);

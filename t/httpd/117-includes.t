@@ -36,12 +36,9 @@ for_each_combo(sub {
     my $httpd = new_httpd(combo => $combo, modules => [qw(filter deflate negotiation)]);
     my $exec  = qq(<!--#exec cmd="HEAVY_DIR=$httpd->{dir}/heavy $httpd->{dir}/cgi/heavy" -->\n);
 
-    $httpd->configure(<<"CONF" . join '',
-<Directory $httpd->{dir}/docs>
-    AllowOverride All
-</Directory>
-$deflate
-CONF
+    $httpd->configure(join '',
+        section("Directory $httpd->{dir}/docs", 'AllowOverride All'),
+        "$deflate\n",
         location('/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionZone z'),
         location('/server-status', 'MaxConcurrent off'));
     my $put = sub {

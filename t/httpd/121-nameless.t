@@ -19,18 +19,11 @@ sub site {
     return $httpd;
 }
 
-my $conf = <<'CONF' . join '',
-DocumentRoot docs
-<Directory docs/ways>
-    AllowOverride All
-    AddType text/plain .txt
-    Options +MultiViews +Includes
-    AddOutputFilter INCLUDES .shtml
-</Directory>
-<Directory docs/front>
-    FallbackResource /app/static.txt
-</Directory>
-CONF
+my $conf = join '',
+    "DocumentRoot docs\n",
+    section('Directory docs/ways', 'AllowOverride All', 'AddType text/plain .txt',
+        'Options +MultiViews +Includes', 'AddOutputFilter INCLUDES .shtml'),
+    section('Directory docs/front', 'FallbackResource /app/static.txt'),
     location('/', 'MaxConcurrent 1', 'AdmissionQueue 10', 'AdmissionZone z'),
     location('/server-status', 'MaxConcurrent off');
 

@@ -70,12 +70,10 @@ for_each_combo(sub {
     for my $half ('50%', 10) {
         my $httpd = new_httpd(combo => $combo, workers => 20);
         mkdir "$httpd->{dir}/docs/app";
-        $httpd->configure(<<"CONF" . location($zone, 'MaxConcurrent 1', 'AdmissionQueue 8'));
-AdmissionReserve $half
-<Directory $httpd->{dir}/docs/app>
-    ErrorDocument 404 /cgi-bin/heavy?until=go
-</Directory>
-CONF
+        $httpd->configure(join '',
+            "AdmissionReserve $half\n",
+            section("Directory $httpd->{dir}/docs/app", 'ErrorDocument 404 /cgi-bin/heavy?until=go'),
+            location($zone, 'MaxConcurrent 1', 'AdmissionQueue 8'));
         $httpd->start;
         my @clients = map { $httpd->ask("/app/missing?id=$_") } 1 .. 5;
         $httpd->zone_becomes($zone, "half of the workers, said as $half, may wait",

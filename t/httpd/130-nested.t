@@ -34,20 +34,13 @@ AddHandler run-action .action
 Action run-action /cgi-bin/a/action
 RewriteEngine On
 RewriteRule ^/rewritten\$ /cgi-bin/a/x [PT]
-# Pages that may exec would count themselves, see 117-includes.t.
-<Directory $httpd->{dir}/docs>
-    Options -Includes +IncludesNOEXEC
-</Directory>
-<Directory $httpd->{dir}/docs/pages>
-    RewriteEngine On
-    RewriteRule ^rewritten\$ /cgi-bin/a/x
-</Directory>
 AdmissionQueue ${\ scalar @waits} timeout=25s
-<LocationMatch ^/(?:cgi-bin/a|pages|dir)/>
-    MaxConcurrent 1
-    AdmissionZone a
-</LocationMatch>
 CONF
+        # Pages that may exec would count themselves, see 117-includes.t.
+        section("Directory $httpd->{dir}/docs", 'Options -Includes +IncludesNOEXEC'),
+        section("Directory $httpd->{dir}/docs/pages", 'RewriteEngine On',
+            'RewriteRule ^rewritten$ /cgi-bin/a/x'),
+        section('LocationMatch ^/(?:cgi-bin/a|pages|dir)/', 'MaxConcurrent 1', 'AdmissionZone a'),
         location('/counted/', 'MaxConcurrent 1', 'AdmissionZone a', 'AdmissionHandlers all'),
         location('/cgi-bin/b/', 'MaxConcurrent 1', 'AdmissionZone b'));
     mkdir "$httpd->{dir}/docs/$_" for qw(pages counted);

@@ -50,18 +50,11 @@ CGI
     $httpd->configure($conf);
     $httpd->start;
     my $self = "http://127.0.0.1:$httpd->{port}";
-    $httpd->configure($conf . <<"CONF" .
+    $httpd->configure($conf . <<"CONF" . join '',
 ProxyPass /a/ $self/cgi-bin/
 ProxyPass /b/ $self/a/
 ProxyPass /shown/ $self/
-<Proxy balancer://self>
-    BalancerMember $self
-</Proxy>
 ProxyPass /c/ balancer://self/b/
-<VirtualHost 127.0.0.9>
-    ServerName other.test
-    ServerAlias 127.1
-</VirtualHost>
 ProxyPass /loop/ $self/loop/
 <IfModule proxy_http2_module>
     ProxyPass /e/ h2c://127.0.0.1:$httpd->{port}/cgi-bin/
@@ -73,6 +66,8 @@ ProxyPass /loop/ $self/loop/
     ScriptAliasMatch ^/.+/f/x\$ $httpd->{dir}/cgi/heavy
 </IfModule>
 CONF
+        section('Proxy balancer://self', "BalancerMember $self"),
+        section('VirtualHost 127.0.0.9', 'ServerName other.test', 'ServerAlias 127.1'),
         location('/d/', "ProxyPass http://127.1:$httpd->{port}/cgi-bin/", 'ProxyPreserveHost On'));
     mkdir "$httpd->{dir}/docs/f", 0755;
     $httpd->put('f/x', '');

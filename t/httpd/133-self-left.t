@@ -14,7 +14,7 @@ for_each_combo(sub {
     my $httpd = new_httpd(combo => $combo, workers => 60, modules => [qw(proxy proxy_http)]);
     my $to = 'http://127.0.0.1:%{SERVER_PORT}';
 
-    $httpd->configure(<<"CONF");
+    $httpd->configure(<<"CONF" . join '',
 MaxConcurrent $limit
 AdmissionZone all
 AdmissionQueue 50 timeout=20s
@@ -23,10 +23,8 @@ UseCanonicalPhysicalPort On
 RewriteEngine On
 RewriteRule ^/a/(.*) $to/cgi-bin/\$1 [P]
 RewriteRule ^/b/(.*) $to/a/\$1 [P]
-<Files page.html>
-    SetOutputFilter INCLUDES
-</Files>
 CONF
+        section('Files page.html', 'SetOutputFilter INCLUDES'));
     $httpd->put('page.html', qq(<!--#include virtual="/a/heavy?id=part" -->\n));
     # Whoever is gone has a backend that does not answer.
     $httpd->allow_in_log(Admission::Crowd::casualties(), qr/\[proxy(?:_http)?:error\]/,

@@ -14,18 +14,12 @@ my ($limit, $clients) = (2, 8);
 # Two virtual hosts by name, and what is said of the first one.
 sub hosts {
     my ($outer) = @_;
-    return <<"CONF";
-AdmissionReserve 1
-MaxConcurrent $limit
-AdmissionZone all
-<VirtualHost *>
-    ServerName test.example
-    $outer
-</VirtualHost>
-<VirtualHost *>
-    ServerName inner.test
-</VirtualHost>
-CONF
+    return join '',
+        "AdmissionReserve 1\n",
+        "MaxConcurrent $limit\n",
+        "AdmissionZone all\n",
+        virtual_host('test.example', $outer),
+        virtual_host('inner.test');
 }
 
 sub has_http2 {

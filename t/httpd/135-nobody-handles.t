@@ -12,15 +12,10 @@ for_each_combo(sub {
     my $httpd = new_httpd(combo => $combo, modules => ['lua']);
     my $calls = "$httpd->{dir}/heavy/calls";
 
-    $httpd->configure(<<"CONF");
-HttpProtocolOptions Unsafe LenientMethods Allow0.9
-<Files decline.lua>
-    SetHandler lua-script
-    MaxConcurrent 1
-    AdmissionQueue 5
-    AdmissionZone lua
-</Files>
-CONF
+    $httpd->configure(join '',
+        "HttpProtocolOptions Unsafe LenientMethods Allow0.9\n",
+        section('Files decline.lua', 'SetHandler lua-script', 'MaxConcurrent 1', 'AdmissionQueue 5',
+            'AdmissionZone lua'));
     $httpd->put('decline.lua', <<"LUA");
 function handle(r)
     local file = io.open("$calls", "a")

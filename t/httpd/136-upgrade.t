@@ -60,14 +60,12 @@ for_each_combo(sub {
     my $httpd = new_httpd(combo => $combo, modules => \@modules, conf => <<"CONF" . join '',
 ProxyPass /ws/ http://127.0.0.1:$port/ upgrade=websocket
 ProxyPass /all/ http://127.0.0.1:$port/all/ upgrade=websocket
-<Proxy balancer://some>
-    BalancerMember http://127.0.0.1:$port/some upgrade=websocket
-</Proxy>
 ProxyPass /some/ balancer://some/
 # Without mod_proxy_http.
 ProxyWebsocketFallbackToProxyHttp Off
 ProxyPass /old/ ws://127.0.0.1:$port/old/
 CONF
+        section('Proxy balancer://some', "BalancerMember http://127.0.0.1:$port/some upgrade=websocket"),
         location('/', 'MaxConcurrent 1', 'AdmissionQueue 0'),
         location('/all/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionHandlers all'));
     $httpd->put('cheat.cgi', "#!/bin/sh\nprintf 'Status: 101 Switching Protocols\\nUpgrade: x\\n\\n'\n"

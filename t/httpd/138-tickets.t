@@ -31,32 +31,18 @@ for_each_combo(sub {
     my $relay = start_relay();
     my $twice = start_relay(each => 2);
     $httpd->allow_in_log(qr/ADM0105: /);
-    $httpd->configure(<<"CONF");
+    $httpd->configure(<<"CONF" . join '',
 AdmissionReserve 1
 MaxConcurrent $limit
 AdmissionZone all
 AdmissionQueue 100 timeout=20s
-<VirtualHost *>
-    ServerName test.example
-    ProxyPass /pass/ http://127.0.0.1:$relay->{port}/cgi-bin/
-    ProxyPass /twice/ http://127.0.0.1:$twice->{port}/cgi-bin/
-    <Location /free/>
-        MaxConcurrent off
-        ProxyPass http://127.0.0.1:$relay->{port}/cgi-bin/
-    </Location>
-    <Location /merged/>
-        MaxConcurrent off
-        ProxyPass http://127.0.0.1:$relay->{port}/cgi-bin/
-    </Location>
-    MergeTrailers On
-</VirtualHost>
-<VirtualHost *>
-    ServerName inner.test
-    <Location /cgi-bin/unlimited/>
-        MaxConcurrent off
-    </Location>
-</VirtualHost>
 CONF
+        virtual_host('test.example', "ProxyPass /pass/ http://127.0.0.1:$relay->{port}/cgi-bin/",
+            "ProxyPass /twice/ http://127.0.0.1:$twice->{port}/cgi-bin/",
+            location('/free/', 'MaxConcurrent off', "ProxyPass http://127.0.0.1:$relay->{port}/cgi-bin/"),
+            location('/merged/', 'MaxConcurrent off', "ProxyPass http://127.0.0.1:$relay->{port}/cgi-bin/"),
+            'MergeTrailers On'),
+        virtual_host('inner.test', location('/cgi-bin/unlimited/', 'MaxConcurrent off')));
     $httpd->start;
     $_->leads_to($httpd) for $relay, $twice;
     my $ignored = sub { $httpd->status->{AdmissionTicketsIgnored} };

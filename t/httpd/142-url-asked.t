@@ -37,18 +37,16 @@ CONF
     'MultiViews'           => { directory => "Options +MultiViews\nMultiviewsMatch Any", files => ['search.php'] },
     'ErrorDocument 404'    => { host => 'ErrorDocument 404 /index.php?until=go-errordocument-404.example',
                                 served => 404 },
-    'a LocationMatch'      => { htaccess => $RULES, section => '<LocationMatch "^/sear">' },
-    'an If in it'          => { htaccess => $RULES, inside => "<If \"%{QUERY_STRING} =~ /id=/\">" },
+    'a LocationMatch'      => { htaccess => $RULES, section => 'LocationMatch "^/sear"' },
+    'an If in it'          => { htaccess => $RULES, inside => 'If "%{QUERY_STRING} =~ /id=/"' },
 );
 
-sub section {
-    my ($way, $zone, $more) = @_;
-    my $open = $way->{section} // '<Location ~ "^/search">';
-    my ($name) = $open =~ /^<(\w+)/;
+sub limited {
+    my ($way, $zone) = @_;
+    my @said = ('MaxConcurrent 1', "AdmissionZone $zone", 'AdmissionQueue 0', 'AdmissionReject 429');
 
-    my $said = "MaxConcurrent 1\nAdmissionZone $zone\nAdmissionQueue 0\nAdmissionReject 429\n";
-    $said = "$way->{inside}\n$said</If>\n" if $way->{inside};
-    return "$open\n$said</$name>\n";
+    @said = section($way->{inside}, @said) if $way->{inside};
+    return section($way->{section} // 'Location ~ "^/search"', @said);
 }
 
 sub host_of { return lc($_[0] =~ s/\W+/-/gr =~ s/-\z//r) . '.example' }
@@ -68,19 +66,9 @@ sub make_host {
     }
     $httpd->put("$host/search.var", "URI: index.php\nContent-Type: text/html\n") if $name eq 'a type map';
     $httpd->put("$host/.htaccess", $way->{htaccess} =~ s/BACKEND/$backend/r) if $way->{htaccess};
-    return <<"CONF";
-<VirtualHost *>
-    ServerName $host
-    DocumentRoot $dir
-    <Directory $dir>
-        AllowOverride All
-        AddHandler cgi-script .php
-@{[ $way->{directory} // '' ]}
-    </Directory>
-@{[ $way->{host} // '' ]}
-@{[ section($way, $host) ]}
-</VirtualHost>
-CONF
+    return virtual_host($host, "DocumentRoot $dir",
+        section("Directory $dir", 'AllowOverride All', 'AddHandler cgi-script .php', $way->{directory} // ''),
+        $way->{host} // '', limited($way, $host));
 }
 
 for_each_combo(sub {
@@ -89,7 +77,7 @@ for_each_combo(sub {
                           modules => [qw(negotiation proxy proxy_http)]);
     my ($backend, $port) = start_backend(answers_at_gate($httpd));
 
-    $httpd->configure(join '', "<VirtualHost *>\nServerName test.example\n</VirtualHost>\n",
+    $httpd->configure(join '', virtual_host('test.example'),
                       map { make_host($httpd, $_, $ways{$_}, $port) } sort keys %ways);
     $httpd->expect_rejections(host_of($_), 'full') for sort keys %ways;
     $httpd->start;

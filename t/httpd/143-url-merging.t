@@ -15,13 +15,6 @@ sub sections {
 
     return <<"CONF" . join '',
 SetEnvIf Request_URI "^/by-env" CLIENT_ENV=1
-<Directory $docs>
-    AllowOverride All
-    AddHandler cgi-script .php
-    Options +Includes
-    AddOutputFilter INCLUDES .shtml
-    AddType text/html .shtml
-</Directory>
 # Those of the target, and of the server.
 MaxConcurrent 4
 AdmissionZone server
@@ -32,20 +25,14 @@ AdmissionQueue 10
     AdmissionQueue 10
     AdmissionExempt "%{REQUEST_URI} =~ m#^/checkout# || %{QUERY_STRING} =~ /vip=1/ || reqenv('CLIENT_ENV') == '1' || reqenv('TARGET_ENV') == '1' || %{REQUEST_METHOD} == 'PROPFIND' || %{HTTP:X-Vip} == '1' || (%{REQUEST_URI} == '/by-target' && %{REQUEST_FILENAME} =~ m#/index.php\$# && %{HANDLER} == 'cgi-script')"
 </FilesMatch>
-<LocationMatch "^/(?<what>a|b)/limited">
-    MaxConcurrent 1
-    AdmissionZone match
-    AdmissionQueue 0
-</LocationMatch>
-<Location "/if">
-    <If "%{QUERY_STRING} =~ /limit=1/">
-        MaxConcurrent 1
-        AdmissionZone if
-        AdmissionQueue 0
-    </If>
-</Location>
 CONF
+        section("Directory $docs", 'AllowOverride All', 'AddHandler cgi-script .php', 'Options +Includes',
+            'AddOutputFilter INCLUDES .shtml', 'AddType text/html .shtml'),
         # Those of the client's URL.
+        section('LocationMatch "^/(?<what>a|b)/limited"', 'MaxConcurrent 1', 'AdmissionZone match',
+            'AdmissionQueue 0'),
+        location('/if', section('If "%{QUERY_STRING} =~ /limit=1/"', 'MaxConcurrent 1', 'AdmissionZone if',
+            'AdmissionQueue 0')),
         location('/search', 'MaxConcurrent 1', 'AdmissionZone search', 'AdmissionQueue 0'),
         location('/off', 'MaxConcurrent off'),
         location('/no-queue', 'AdmissionQueue 0'),

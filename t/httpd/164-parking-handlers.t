@@ -20,32 +20,17 @@ for_each_parking_combo(sub {
     $httpd->put_heavy('all/program.cgi');
     $httpd->put('missing.html', "custom 404\n");
     $httpd->put('../users', "user:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n");    # password
-    my $conf = parking_conf() . <<"CONF" .
-AddOutputFilter INCLUDES .shtml
-ErrorDocument 404 /missing.html
-<IfModule mod_deflate.c>
-    <Location /all/deflated>
-        SetOutputFilter DEFLATE
-    </Location>
-    Alias /all/deflated $docs/all/file.txt
-</IfModule>
-<IfModule mod_authn_file.c>
-    <Location /all/secret>
-        AuthType Basic
-        AuthName secret
-        AuthBasicProvider file
-        AuthUserFile $httpd->{dir}/users
-        Require valid-user
-    </Location>
-    Alias /all/secret $docs/all/file.txt
-</IfModule>
-<LocationMatch ^/(?:all|cgi-bin/hold)>
-    MaxConcurrent 1
-    AdmissionZone all
-    AdmissionHandlers all
-    AdmissionQueue 50
-</LocationMatch>
-CONF
+    my $conf = parking_conf() . join '',
+        "AddOutputFilter INCLUDES .shtml\n",
+        "ErrorDocument 404 /missing.html\n",
+        section('IfModule mod_deflate.c',
+            location('/all/deflated', 'SetOutputFilter DEFLATE'), "Alias /all/deflated $docs/all/file.txt"),
+        section('IfModule mod_authn_file.c',
+            location('/all/secret', 'AuthType Basic', 'AuthName secret', 'AuthBasicProvider file',
+                "AuthUserFile $httpd->{dir}/users", 'Require valid-user'),
+            "Alias /all/secret $docs/all/file.txt"),
+        section('LocationMatch ^/(?:all|cgi-bin/hold)', 'MaxConcurrent 1', 'AdmissionZone all',
+            'AdmissionHandlers all', 'AdmissionQueue 50'),
         location('/all', 'Header set X-After yes');
     $httpd->configure($conf);
     $httpd->start;

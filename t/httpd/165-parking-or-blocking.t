@@ -18,11 +18,8 @@ Action run-action /cgi-bin/action
 ErrorDocument 404 /cgi-bin/error?id=error
 RewriteEngine On
 RewriteRule ^/passed\$ /cgi-bin/passed [PT]
-<Directory $docs/pages>
-    RewriteEngine On
-    RewriteRule ^rewritten\$ /cgi-bin/rewritten
-</Directory>
 CONF
+        section("Directory $docs/pages", 'RewriteEngine On', 'RewriteRule ^rewritten$ /cgi-bin/rewritten'),
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=300s'),
         location('/cgi-bin/free', 'MaxConcurrent off');
     $httpd->configure($conf);

@@ -10,11 +10,8 @@ for_each_combo(sub {
     my $httpd = new_httpd(combo => $combo, workers => 20);
     $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
 
-    $httpd->configure(<<"CONF" . join '',
-<Directory $httpd->{dir}/docs>
-    AllowOverride FileInfo
-</Directory>
-CONF
+    $httpd->configure(join '',
+        section("Directory $httpd->{dir}/docs", 'AllowOverride FileInfo'),
         location('/cgi-bin/a/', 'MaxConcurrent 1', 'AdmissionZone a', 'AdmissionQueue 1 timeout=1s',
             'AdmissionReject 429 retry-after=7', 'AdmissionExempt "%{QUERY_STRING} =~ /exempt/"',
             'ErrorDocument 429 "sorry of a"'),

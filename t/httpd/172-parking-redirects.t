@@ -45,13 +45,9 @@ for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 150);
 
-    $httpd->configure(stock_conf() . <<"CONF" . join '',
-<Directory $httpd->{dir}/docs>
-    AllowOverride FileInfo
-    AddHandler cgi-script .php
-</Directory>
-AdmissionQueue $parked
-CONF
+    $httpd->configure(stock_conf() . join '',
+        section("Directory $httpd->{dir}/docs", 'AllowOverride FileInfo', 'AddHandler cgi-script .php'),
+        "AdmissionQueue $parked\n",
         location('/index.php', "MaxConcurrent $limit", 'AdmissionZone wordpress'),
         location('/shop', "MaxConcurrent $limit", 'AdmissionZone shop'),
         location('/cgi-bin/php', "MaxConcurrent $limit", 'AdmissionZone action'));

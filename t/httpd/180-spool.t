@@ -53,20 +53,9 @@ for_each_combo(sub {
     my ($combo) = @_;
     $bulk = $combo->{mpm} eq 'event' ? $BULK : 2_000_000; # with SendBufferSize
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
-    my @proxy = grep { Admission::Config::is_installed($_) } qw(proxy proxy_http);
-    my $httpd = new_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
-                          modules => \@proxy, conf => <<"CONF" .
-@{[ $combo->{mpm} eq 'event' ? '' : 'SendBufferSize 8192' ]}
-<IfModule mod_proxy_http.c>
-    ProxyTimeout 60
-    <Location /proxied/>
-        MaxConcurrent 1
-        AdmissionZone test.example:$zone
-    </Location>
-</IfModule>
-CONF
-        location($zone, 'MaxConcurrent 1', 'AdmissionQueue 5'));
-    $httpd->start;
+    my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
+                          conf => ($combo->{mpm} eq 'event' ? '' : "SendBufferSize 8192\n")
+                                  . location($zone, 'MaxConcurrent 1', 'AdmissionQueue 5'));
     my $url = '/cgi-bin/heavy';
     my %reader;
     for (['plain', $httpd->url($url), '--http1.1'],

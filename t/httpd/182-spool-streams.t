@@ -34,13 +34,8 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
     my $httpd = new_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
-                          conf => <<'CONF');
-AdmissionSpool request=1M response=16M
-<LocationMatch ^/(events|snapshot)>
-    MaxConcurrent 8
-    AdmissionZone streams
-</LocationMatch>
-CONF
+                          conf => "AdmissionSpool request=1M response=16M\n"
+        . section('LocationMatch ^/(events|snapshot)', 'MaxConcurrent 8', 'AdmissionZone streams'));
     $httpd->allow_in_log(qr/ADM0105|ADM0302/);    # its default queue on a small server
     for (['events.cgi', $events], ['snapshot.cgi', $snapshot]) {
         $httpd->put(@$_);

@@ -5,29 +5,6 @@ use AdmissionTest;
 use Admission::Program qw(build_module);
 use Admission::Slow;
 
-sub start_httpd_with_buckets {
-    my ($combo, %o) = @_;
-    my $module = build_module('mod_buckets');
-
-    return start_httpd(combo => $combo, %o, conf => <<"CONF" .
-LoadModule buckets_module $module
-<LocationMatch /broken>
-    SetHandler broken
-</LocationMatch>
-<LocationMatch /unread>
-    SetHandler unread
-</LocationMatch>
-<LocationMatch /flushed>
-    SetHandler flushed
-</LocationMatch>
-<LocationMatch /refused>
-    SetHandler refused
-</LocationMatch>
-CONF
-        location('/limited', 'MaxConcurrent 1', 'AdmissionZone z', 'AdmissionQueue 5',
-            'AdmissionHandlers all'));
-}
-
 # It says that it has failed, and returns as if it had done nothing: the client learns
 # that, and gets nothing behind it.
 sub error_in_stream {
@@ -56,7 +33,11 @@ sub unread_is_told {
 for_each_combo(sub {
     my ($combo) = @_;
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
-    my $httpd = start_httpd_with_buckets($combo, tls => 1, http2 => $has_streams);
+    my $module = build_module('mod_buckets');
+    my $httpd = start_httpd(combo => $combo, tls => 1, http2 => $has_streams, conf => join '',
+        "LoadModule buckets_module $module\n",
+        (map { section("LocationMatch /$_", "SetHandler $_") } qw(broken unread flushed refused)),
+        location('/limited', 'MaxConcurrent 1', 'AdmissionZone z', 'AdmissionQueue 5', 'AdmissionHandlers all'));
     my %length = map { $_ => $httpd->get("$_/flushed")->{headers}{'content-length'} }
         qw(/unlimited /limited);
 

@@ -66,13 +66,9 @@ for_each_parking_combo(sub {
 # line in the log.
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, tls => 1, threads => $threads, conf => conf() . <<'CONF');
-Timeout 3
-<Directory />
-    RewriteEngine On
-    RewriteRule /inside$ /cgi-bin/heavy [L]
-</Directory>
-CONF
+    my $httpd = start_parking_httpd(combo => $combo, tls => 1, threads => $threads, conf => conf() . join '',
+        "Timeout 3\n",
+        section('Directory /', 'RewriteEngine On', 'RewriteRule /inside$ /cgi-bin/heavy [L]'));
     my $reader = pumped($httpd, 'redirected', 'url', 1, '/inside');
     $reader->read_on;
     ok $reader->has_read_all, 'behind a redirect everything arrives';

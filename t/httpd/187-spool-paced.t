@@ -22,18 +22,12 @@ for_each_combo(sub {
     needs_modules('ratelimit');
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
     my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
-                            modules => ['ratelimit', @proxy], conf => <<"CONF" .
-SetEnvIf Request_URI . rate-limit=20
-SetEnvIf Request_URI /fast/ rate-limit=40000
-<IfModule mod_proxy_http.c>
-    ProxyPass /fast/back/ http://127.0.0.1:$port/
-    <Location /fast/back/>
-        MaxConcurrent 1
-        AdmissionZone test.example:$zone
-        SetOutputFilter RATE_LIMIT
-    </Location>
-</IfModule>
-CONF
+                            modules => ['ratelimit', @proxy], conf => join '',
+        "SetEnvIf Request_URI . rate-limit=20\n",
+        "SetEnvIf Request_URI /fast/ rate-limit=40000\n",
+        section('IfModule mod_proxy_http.c', "ProxyPass /fast/back/ http://127.0.0.1:$port/",
+            location('/fast/back/', 'MaxConcurrent 1', "AdmissionZone test.example:$zone",
+                'SetOutputFilter RATE_LIMIT')),
         location($zone, 'MaxConcurrent 1', 'AdmissionQueue 5', 'SetOutputFilter RATE_LIMIT'));
     for (['plain', 'url', '--http1.1'], ['TLS', 'tls_url', '--http1.1'],
          $has_streams ? ['HTTP/2', 'tls_url', '--http2'] : ()) {

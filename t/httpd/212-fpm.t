@@ -39,14 +39,9 @@ sub respond {
 sub start_front {
     my ($combo, $limit) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 40, modules => [qw(proxy proxy_fcgi)]);
-    $httpd->configure(<<"CONF");
-<FilesMatch "\\.php\$">
-    SetHandler "proxy:unix:$httpd->{dir}/fpm.sock|fcgi://localhost/"
-    MaxConcurrent $limit
-    AdmissionQueue 5 timeout=20s
-    AdmissionZone php
-</FilesMatch>
-CONF
+    $httpd->configure(
+        section('FilesMatch "\.php$"', qq(SetHandler "proxy:unix:$httpd->{dir}/fpm.sock|fcgi://localhost/"),
+            "MaxConcurrent $limit", 'AdmissionQueue 5 timeout=20s', 'AdmissionZone php'));
     $httpd->put('x.php', '');
     return $httpd->allow_in_log(qr/proxy_fcgi:error/)->start;
 }

@@ -13,15 +13,9 @@ my $filter = $has_filters ? join '',
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, modules => [ ('ext_filter') x $has_filters ],
-                            conf => $filter . <<'CONF' .
-<VirtualHost *>
-    ServerName test.example
-</VirtualHost>
-<VirtualHost *>
-    ServerName impatient.example
-    Timeout 1
-</VirtualHost>
-CONF
+                            conf => $filter . join '',
+        virtual_host('test.example'),
+        virtual_host('impatient.example', 'Timeout 1'),
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
     # httpd's own words about the first two; of whoever reads the answer.
     $httpd->expect_in_log(qr/cgid?:(?:warn|error).*[Tt]im(?:eout|ed out)/,

@@ -100,21 +100,11 @@ CONF
 # KeepAliveTimeout of its own.
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, conf => <<'CONF' .
-Timeout 30
-<VirtualHost *>
-    ServerName test.example
-</VirtualHost>
-<VirtualHost *>
-    ServerName impatient.example
-    Timeout 1
-    KeepAliveTimeout 5
-</VirtualHost>
-<VirtualHost *>
-    ServerName other.example
-    Timeout 1
-</VirtualHost>
-CONF
+    my $httpd = new_parking_httpd(combo => $combo, conf => join '',
+        "Timeout 30\n",
+        virtual_host('test.example'),
+        virtual_host('impatient.example', 'Timeout 1', 'KeepAliveTimeout 5'),
+        virtual_host('other.example', 'Timeout 1'),
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=2s'));
     $httpd->expect_rejections($name, 'long')->start;
     my ($hold) = ask_line($httpd, 'go', 0, '/cgi-bin/');

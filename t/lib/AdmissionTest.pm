@@ -23,7 +23,7 @@ use TestFile;
 
 our @ISA    = ('Exporter');
 our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo in_two_seconds is_in_order location
-                                      needs_modules wait_for));
+                                      needs_modules section virtual_host wait_for));
 
 $Admission::HTTPD = 'AdmissionTest::Httpd';
 
@@ -51,11 +51,17 @@ sub for_each_combo {
     }
 }
 
-# Configuration: location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10').
-sub location {
-    my ($path, @lines) = @_;
-    return join '', "<Location $path>\n", (map { "    $_\n" } @lines), "</Location>\n";
+# Configuration: location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'),
+# virtual_host('test.example', lines), section('Directory /x', lines). A line may be a section.
+sub section {
+    my ($open, @lines) = @_;
+    my ($name) = $open =~ /^(\w+)/;
+    return join '', "<$open>\n", (map { chomp(my $line = $_); "    $line\n" } @lines), "</$name>\n";
 }
+
+sub location { my ($path, @lines) = @_; return section("Location $path", @lines) }
+
+sub virtual_host { my ($name, @lines) = @_; return section('VirtualHost *', "ServerName $name", @lines) }
 
 # Skips the rest where one of these modules of httpd is missing.
 sub needs_modules {
