@@ -61,8 +61,7 @@ for_each_parking_combo(sub {
     ) {
         my ($what, $httpd, $lines, @warnings) = @$_;
         $httpd->expect_in_log(@warnings)->allow_in_log(qr/ADM0302/)->start;
-        my @said = said_by($httpd);
-        is_deeply [ map { my $line = $_; grep { $_ =~ $line } sort @said } @$lines ], [ sort @said ], $what or diag join "\n", @said;
+        lines_are([ said_by($httpd) ], $lines, $what);
         $httpd->stop;
     }
 });

@@ -22,7 +22,8 @@ use AdmissionTest::Httpd;
 use TestFile;
 
 our @ISA    = ('Exporter');
-our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo in_two_seconds is_in_order location
+our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo in_two_seconds is_in_order
+                                      lines_are location
                                       needs_modules section virtual_host wait_for));
 
 $Admission::HTTPD = 'AdmissionTest::Httpd';
@@ -109,6 +110,16 @@ sub in_two_seconds {
     return ok $took < 2, sprintf '... in two seconds: %.2f s', $took
         if $ENV{ADMISSION_TIMED};
     note sprintf 'recovered after %.2f s', $took;
+}
+
+# An assertion that each of these lines is that of one pattern, and that none is missing.
+sub lines_are {
+    my ($lines, $patterns, $what) = @_;
+    my @missing = grep { my $pattern = $_; 1 != grep { $_ =~ $pattern } @$lines } @$patterns;
+    my @others = grep { my $line = $_; !grep { $line =~ $_ } @$patterns } @$lines;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    return ok(!@missing && !@others, $what) || diag join "\n", "missing, or not once: @missing", 'lines:', @$lines;
 }
 
 # An assertion that all came in this order. A process that is not on the processor
