@@ -1,11 +1,13 @@
 # A module that serves in its handler hook, without a handler's name: what it may serve
-# counts, existing files and httpd's own answers do not.
+# counts, existing files and httpd's own answers do not. PHP in the server runs executable
+# pages as programs where .htaccess says so. To httpd these are files.
 
 use AdmissionTest;
 use Admission::Program qw(build_module);
 
 my $load = 'LoadModule nameless_module ' . build_module('mod_nameless') . "\n";
 my $load_svn = 'LoadModule dav_svn_module ' . build_module('mod_dav_svn');
+my $load_php = 'LoadModule php_module ' . build_module('mod_php');
 my $warning = qr/ADM0153: zone z \(\S+admission\.conf:\d+\): mod_nameless\.c might serve /;
 
 sub site {
@@ -13,6 +15,8 @@ sub site {
     mkdir "$httpd->{dir}/docs/$_" for qw(app app/list none none/list ways front);
     $httpd->put("$_/static.txt", "file\n") for qw(app none);
     $httpd->put('app/by-type.html', "page\n");
+    $httpd->put($_, "executable\n") for qw(program.html script.txt);
+    chmod 0755, map { "$httpd->{dir}/docs/$_" } qw(program.html script.txt);
     $httpd->put('ways/page.txt', "variant\n");
     $httpd->put('ways/.htaccess', "SetHandler None\n");
     $httpd->put('ways/part.shtml', "<!--#include virtual=\"/app/part\" -->\n");
@@ -32,7 +36,8 @@ sub conf_in { my ($httpd, $more) = @_; return $load . ($more // '') . $conf =~ s
 # [method, URL, status]: free of charge whatever modules there are.
 my @free = ([ GET => '/static.txt', 200 ], [ GET => '/app/static.txt', 200 ], [ HEAD => '/app/by-type.html', 200 ],
             [ GET => '/ways/page.txt', 200 ], [ GET => '/ways/page', 200 ], [ GET => '/app', 301 ], [ OPTIONS => '*', 200 ],
-            [ TRACE => '/app/x', 200 ], [ GET => '/front/x', 200 ], [ GET => '/server-status', 200 ]);
+            [ TRACE => '/app/x', 200 ], [ GET => '/front/x', 200 ], [ GET => '/server-status', 200 ], [ GET => '/script.txt', 200 ]);
+my @page = ([ GET => '/program.html', 200 ]);
 
 # ... free where httpd alone can answer.
 my @own = ([ GET => '/none/no-such-file', 404 ], [ GET => '/none/list/', 200 ], [ POST => '/none/no-such-file', 404 ],
@@ -96,7 +101,7 @@ for_each_combo(sub {
 
     $httpd->configure(conf_in($httpd) =~ s/^LoadModule.*\n//r);
     $httpd->start;
-    answers_of($httpd, 'httpd alone', 0, @free, @own, [ GET => '/app/x', 404 ], [ GET => '/app/', 200 ]);
+    answers_of($httpd, 'httpd alone', 0, @free, @page, @own, [ GET => '/app/x', 404 ], [ GET => '/app/', 200 ]);
     $httpd->stop;
 
     # Subversion's module, of which only POST requests have no name.
@@ -104,5 +109,12 @@ for_each_combo(sub {
     $httpd->start;
     answers_of($httpd, 'Subversion', 1, [ POST => '/svn/r/!svn/me' ], [ POST => '/none/no-such-file', 404 ]);
     answers_of($httpd, 'next to Subversion', 0, @free, [ POST => '/static.txt' ], grep { $_->[0] ne 'POST' } @own);
+    $httpd->stop;
+
+    $httpd->configure(conf_in($httpd) =~ s/^LoadModule.*/$load_php/r);
+    $httpd->start;
+    answers_of($httpd, 'PHP', 1, @page);
+    is $httpd->get('/program.html')->{body}, "run by PHP\n", '... which it runs';
+    answers_of($httpd, 'next to PHP', 0, @free);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
