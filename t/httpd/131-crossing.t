@@ -5,7 +5,6 @@
 use AdmissionTest;
 use AdmissionTest::Parking;
 
-my $pairs = 8;
 my %other = (a => 'b', b => 'a');
 
 # The most programs of a zone that were alive at once, by their own record.
@@ -36,36 +35,32 @@ sub cross {
     } qw(a b);
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 4 * $pairs,
-                            conf => "AdmissionReserve 1\n$two_zones");
-    $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
+# So many pairs of clients at the same time.
+sub all_cross {
+    my ($httpd, $pairs) = @_;
     my $watch = $httpd->watch;
-    my @clients = map { cross($httpd, $_) } 1 .. $pairs;
-    is_deeply statuses(answers(@clients)), { 200 => 2 * $pairs },
-        'crossing two zones both ways, every request is served';
-    cmp_ok $watch->most, '<=', 2, 'no more programs than the two limits allow';
+
+    is_deeply statuses(answers(map { cross($httpd, $_) } 1 .. $pairs)), { 200 => 2 * $pairs },
+        "$pairs pairs cross two zones both ways: every request is served";
+    cmp_ok $watch->most, '<=', 2, '... no more programs than the two limits allow';
     for my $zone (qw(a b)) {
         cmp_ok most_of($zone, $httpd->record), '<=', 1, "... one of zone $zone";
-        $httpd->zone_becomes($zone, "zone $zone served each client once", Active => 0,
-                             Queued => 0, Admitted => 2 * $pairs);
+        $httpd->zone_becomes($zone, '... which served each client once, and rejected nobody', Active => 0, Queued => 0,
+                             Admitted => 2 * $pairs, RejectedReserve => 0);
     }
     $httpd->stop;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    # No worker is left for a full queue.
+    all_cross(start_httpd(combo => $combo, workers => 32, conf => "AdmissionReserve 1\n$two_zones")
+                  ->allow_in_log(qr/ADM0105: /), 8);
 });
 
 # So many that the threads of whole children block behind a redirect, while others of
 # these children get permits and wait for a thread.
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $many = 75;
-    my $httpd = start_httpd(combo => $combo, workers => 150, conf => stock_conf() . $two_zones);
-
-    is_deeply statuses(answers(map { cross($httpd, $_) } 1 .. $many)), { 200 => 2 * $many },
-        'with the defaults of distributions every request is served, too';
-    for my $zone (qw(a b)) {
-        $httpd->zone_becomes($zone, "zone $zone rejected nobody", Active => 0, Queued => 0,
-                             Admitted => 2 * $many, RejectedReserve => 0);
-    }
-    $httpd->stop;
+    all_cross(start_httpd(combo => $combo, workers => 150, conf => stock_conf() . $two_zones), 75);
 });
