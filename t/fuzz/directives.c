@@ -151,43 +151,24 @@ static void close_section(reader_t *reader)
 
 /* ---- directives ------------------------------------------------------------------------------- */
 
-static const char *call_with_words(cmd_parms *cmd, void *conf, const char *args)
+/* As httpd calls a function that wants at most so many arguments, and one at least. */
+static const char *call_with_words(cmd_parms *cmd, void *conf, const char *args, int most)
 {
-    char *words[MOST_ARGUMENTS];
-    int count = 0;
-
-    while (*args && count < MOST_ARGUMENTS) {
-        words[count++] = ap_getword_conf(cmd->pool, &args);
-    }
-    return cmd->cmd->AP_TAKE_ARGV(cmd, conf, count, words);
-}
-
-/* As httpd calls a function that wants one argument, or one and perhaps another. */
-static const char *call_with_one_or_two(cmd_parms *cmd, void *conf, const char *args,
-                                        bool may_be_two)
-{
-    const char *first = ap_getword_conf(cmd->pool, &args);
-    const char *second = *args ? ap_getword_conf(cmd->pool, &args) : NULL;
-
-    if (*first == '\0' || *args || (second && !may_be_two)) {
-        return "wrong number of arguments";
-    }
-    return may_be_two ? cmd->cmd->AP_TAKE2(cmd, conf, first, second)
-                      : cmd->cmd->AP_TAKE1(cmd, conf, first);
-}
-
-static const char *call_with_one_to_three(cmd_parms *cmd, void *conf, const char *args)
-{
-    const char *words[3] = { NULL };
+    char *words[MOST_ARGUMENTS] = { NULL };
     int count;
 
-    for (count = 0; *args && count < 3; count++) {
+    for (count = 0; *args && count < most; count++) {
         words[count] = ap_getword_conf(cmd->pool, &args);
+    }
+    if (most == MOST_ARGUMENTS) {
+        return cmd->cmd->AP_TAKE_ARGV(cmd, conf, count, words);
     }
     if (!words[0] || *words[0] == '\0' || *args) {
         return "wrong number of arguments";
     }
-    return cmd->cmd->AP_TAKE3(cmd, conf, words[0], words[1], words[2]);
+    return most == 1   ? cmd->cmd->AP_TAKE1(cmd, conf, words[0])
+           : most == 2 ? cmd->cmd->AP_TAKE2(cmd, conf, words[0], words[1])
+                       : cmd->cmd->AP_TAKE3(cmd, conf, words[0], words[1], words[2]);
 }
 
 static const char *call(cmd_parms *cmd, void *conf, const char *args)
@@ -196,13 +177,13 @@ static const char *call(cmd_parms *cmd, void *conf, const char *args)
     case RAW_ARGS:
         return cmd->cmd->AP_RAW_ARGS(cmd, conf, args);
     case TAKE_ARGV:
-        return call_with_words(cmd, conf, args);
+        return call_with_words(cmd, conf, args, MOST_ARGUMENTS);
     case TAKE1:
-        return call_with_one_or_two(cmd, conf, args, false);
+        return call_with_words(cmd, conf, args, 1);
     case TAKE12:
-        return call_with_one_or_two(cmd, conf, args, true);
+        return call_with_words(cmd, conf, args, 2);
     case TAKE123:
-        return call_with_one_to_three(cmd, conf, args);
+        return call_with_words(cmd, conf, args, 3);
     case TAKE2:
     case TAKE23:
         return NULL; /* of mod_actions */

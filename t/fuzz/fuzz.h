@@ -58,6 +58,13 @@ static inline uint32_t take_word(input_t *input)
     return word;
 }
 
+static inline uint64_t take_long(input_t *input)
+{
+    uint64_t high = take_word(input);
+
+    return high << 32 | take_word(input);
+}
+
 /** It must be so, whatever the input. */
 #define MUST(condition)                                                             \
     do {                                                                            \

@@ -39,7 +39,6 @@ char *ap_server_root_relative(apr_pool_t *p, const char *name)
 
 int ap_is_directory(apr_pool_t *p, const char *name)
 {
-    (void)p;
     return strlen(name) % 2 == 0; /* some are, some are not */
 }
 
@@ -51,24 +50,17 @@ apr_size_t ap_register_request_note(void)
 
 void **ap_get_request_note(request_rec *r, apr_size_t number)
 {
-    (void)r;
-    (void)number;
     abort();
 }
 
 void ap_hook_translate_name(ap_HOOK_translate_name_t *hook, const char *const *before,
                             const char *const *after, int order)
 {
-    (void)hook;
-    (void)before;
-    (void)after;
-    (void)order;
 }
 
 /* Any: the fuzzed configuration has no .htaccess and no <Limit>. */
 const char *ap_check_cmd_context(cmd_parms *cmd, unsigned forbidden)
 {
-    (void)forbidden;
     return cmd->override == 0 ? apr_psprintf(cmd->pool, "%s not allowed here", cmd->cmd->name)
                               : NULL;
 }
@@ -161,16 +153,12 @@ ap_expr_info_t *ap_expr_parse_cmd_mi(const cmd_parms *cmd, const char *text, uns
                                      const char **error, ap_expr_lookup_fn_t *lookup,
                                      int module_index)
 {
-    (void)flags;
-    (void)lookup;
-    (void)module_index;
     *error = strcmp(text, "true") == 0 ? NULL : "syntax error";
     return *error ? NULL : apr_pcalloc(cmd->pool, sizeof(ap_expr_info_t));
 }
 
 int ap_exists_config_define(const char *name)
 {
-    (void)name;
     return 0;
 }
 
@@ -182,7 +170,6 @@ int ap_state_query(int query)
 
 apr_status_t ap_mpm_query(int query, int *result)
 {
-    (void)query;
     *result = 20;
     return APR_SUCCESS;
 }
@@ -190,13 +177,6 @@ apr_status_t ap_mpm_query(int query, int *result)
 void ap_log_rerror_(const char *file, int line, int module_index, int level, apr_status_t status,
                     const request_rec *r, const char *format, ...)
 {
-    (void)file;
-    (void)line;
-    (void)module_index;
-    (void)level;
-    (void)status;
-    (void)r;
-    (void)format;
 }
 
 const char *ap_scan_http_token(const char *text)
@@ -209,13 +189,11 @@ const char *ap_scan_http_token(const char *text)
 
 int ap_allow_options(request_rec *r)
 {
-    (void)r;
     return 0;
 }
 
 ap_filter_rec_t *ap_get_output_filter_handle(const char *name)
 {
-    (void)name;
     return NULL;
 }
 
@@ -230,12 +208,6 @@ void ap_log_error_(const char *file, int line, int module_index, int level, apr_
     char text[HUGE_STRING_LEN];
     va_list arguments;
 
-    (void)file;
-    (void)line;
-    (void)module_index;
-    (void)level;
-    (void)status;
-    (void)s;
     va_start(arguments, format);
     apr_vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
@@ -244,15 +216,11 @@ void ap_log_error_(const char *file, int line, int module_index, int level, apr_
 /* No other module is loaded, and no request led anywhere. */
 module *ap_find_linked_module(const char *name)
 {
-    (void)name;
     return NULL;
 }
 
 void *ap_lookup_provider(const char *group, const char *name, const char *version)
 {
-    (void)group;
-    (void)name;
-    (void)version;
     return NULL;
 }
 
@@ -263,7 +231,6 @@ char *ap_strcasestr(const char *text, const char *part)
 
 char *ap_os_escape_path(apr_pool_t *p, const char *path, int partial)
 {
-    (void)partial;
     return apr_pstrdup(p, path);
 }
 

@@ -100,7 +100,6 @@ adm_lock_result_t adm_lock_try(adm_lock_t *lock)
 
 adm_lock_result_t adm_lock_acquire(adm_lock_t *lock, adm_usec_t until)
 {
-    (void)until;
     return adm_lock_try(lock);
 }
 
@@ -147,14 +146,10 @@ bool adm_lock_owner_is_dead(adm_lock_t *lock)
 
 void adm_wait_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
 {
-    (void)word;
-    (void)value;
-    (void)until;
 }
 
 void adm_wait_wake(atomic_uint *word)
 {
-    (void)word;
 }
 
 /* ---- processes ----------------------------------------------------------------- */
@@ -166,7 +161,6 @@ bool adm_proc_is_gone(pid_t pid)
 
 bool adm_proc_has_ended(pid_t pid, adm_usec_t seen)
 {
-    (void)seen;
     return pid <= 0 || adm_proc_is_gone(pid);
 }
 
@@ -177,16 +171,10 @@ bool adm_proc_ends_now(pid_t pid, adm_usec_t seen)
 
 bool adm_proc_current_usage(const char *root, pid_t pid, adm_usec_t seen, adm_proc_usage_t *usage)
 {
-    (void)root;
-    (void)pid;
-    (void)seen;
-    (void)usage;
     return false;
 }
 
 bool adm_proc_final_usage(pid_t pid, adm_proc_usage_t *usage)
 {
-    (void)pid;
-    (void)usage;
     return false;
 }

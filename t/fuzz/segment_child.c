@@ -149,7 +149,6 @@ static void recycle(story_t *story, input_t *input)
 
 static adm_usec_t at_once(void *unused)
 {
-    (void)unused;
     return 0;
 }
 

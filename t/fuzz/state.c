@@ -24,13 +24,6 @@ typedef struct story_t {
     auto_saved_t kept[NAMES];
 } story_t;
 
-static uint64_t take_long(input_t *input)
-{
-    uint64_t high = take_word(input);
-
-    return high << 32 | take_word(input);
-}
-
 static void add(story_t *fuzz, const char *text, size_t length)
 {
     if (length < MOST_TEXT - fuzz->length) {

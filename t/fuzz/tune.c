@@ -19,13 +19,6 @@ typedef struct story_t {
     uint32_t rss_kb[MOST_PROGRAMS];
 } story_t;
 
-static uint64_t take_long(input_t *input)
-{
-    uint64_t high = take_word(input);
-
-    return high << 32 | take_word(input);
-}
-
 static void take_any_bytes(void *to, size_t size, input_t *input)
 {
     uint8_t *byte = to;
@@ -163,8 +156,6 @@ static void trap(bool is_on)
     else {
         fedisableexcept(FE_ALL_EXCEPT);
     }
-#else
-    (void)is_on;
 #endif
 }
 
