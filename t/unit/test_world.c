@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test_agenda.h"
 #include "test_world.h"
 
 #define GLANCE_SEC 0.05
@@ -16,6 +15,96 @@ enum { MOST_PROGRAMS = 1024, MOST_LIMIT = 200 };
 
 enum what_t { ARRIVE, OPEN, BACKEND, HOUSE, GLANCE };
 
+/* ---- what happens next ------------------------------------------------------- */
+
+enum { AGENDA_MOST = 4096 };
+
+typedef struct agenda_event_t {
+    double at;
+    uint64_t seq; /* those of one time in their order */
+    int what;
+    int idx;
+} agenda_event_t;
+
+/* A heap. Empty when it is all zero. */
+typedef struct agenda_t {
+    agenda_event_t entries[AGENDA_MOST]; /* the first one is the next */
+    int count;
+    uint64_t seq;
+} agenda_t;
+
+static bool is_before(const agenda_event_t *a, const agenda_event_t *b)
+{
+    return a->at < b->at || (a->at <= b->at && a->seq < b->seq);
+}
+
+static void agenda_add(agenda_t *agenda, double at, int what, int idx)
+{
+    const agenda_event_t event = { at, ++agenda->seq, what, idx };
+    int i = agenda->count++;
+
+    if (agenda->count > AGENDA_MOST) {
+        abort();
+    }
+    for (; i > 0 && is_before(&event, &agenda->entries[(i - 1) / 2]); i = (i - 1) / 2) {
+        agenda->entries[i] = agenda->entries[(i - 1) / 2];
+    }
+    agenda->entries[i] = event;
+}
+
+static agenda_event_t agenda_take(agenda_t *agenda)
+{
+    agenda_event_t *entries = agenda->entries;
+    agenda_event_t first = entries[0];
+    agenda_event_t last = entries[--agenda->count];
+    int i = 0, child;
+
+    for (; (child = 2 * i + 1) < agenda->count; i = child) {
+        if (child + 1 < agenda->count && is_before(&entries[child + 1], &entries[child])) {
+            child++;
+        }
+        if (is_before(&last, &entries[child])) {
+            break;
+        }
+        entries[i] = entries[child];
+    }
+    entries[i] = last;
+    return first;
+}
+
+/* ---- chance that repeats ----------------------------------------------------- */
+
+typedef struct chance_t {
+    uint64_t state; /* the seed */
+} chance_t;
+
+/* @return a number from 0 to less than 1: splitmix64, small and the same everywhere. */
+static double chance_of_one(chance_t *chance)
+{
+    uint64_t z = chance->state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0;
+}
+
+static double chance_exponential(chance_t *chance, double mean)
+{
+    return -mean * log(1 - chance_of_one(chance));
+}
+
+/* @a cv is the standard deviation over the mean. */
+static double chance_lognormal(chance_t *chance, double mean, double cv)
+{
+    double variance = log(1 + cv * cv);
+    double radius = sqrt(-2 * log(1 - chance_of_one(chance)));
+    double normal = radius * cos(2 * M_PI * chance_of_one(chance));
+
+    return mean <= 0 ? 0 : mean * exp(normal * sqrt(variance) - variance / 2);
+}
+
+/* ---- the server -------------------------------------------------------------- */
+
 typedef struct program_t {
     double begun;
     double cpu;
@@ -25,7 +114,6 @@ typedef struct program_t {
     int part;        /* 0 before the backend, 1 there, 2 after */
     int client;      /* -1: an open one */
     int active_at;   /* in world_t.active */
-    int kind;
 } program_t;
 
 typedef struct world_t {
@@ -208,7 +296,6 @@ static void arrive(world_t *world, int client)
     program->cpu = fmax(1e-4, chance_lognormal(&world->chance, kind->cpu, kind->cv));
     program->backend = chance_lognormal(&world->chance, kind->backend, kind->cv);
     program->mb = kind->mb;
-    program->kind = kind == &phase(world)->kinds[1];
     program->client = client;
     world->queue[(world->queue_first + world->queued++) % MOST_PROGRAMS] = idx;
     admit(world);
@@ -444,4 +531,44 @@ void world_run(const world_config_t *config, uint64_t seed, int seconds, world_c
         happen(world, &event, control, self);
     }
     free(world);
+}
+
+/* ---- what it has served ------------------------------------------------------ */
+
+static double mean_of(const double *numbers, int from, int until)
+{
+    double sum = 0;
+    int i;
+
+    for (i = from; i < until; i++) {
+        sum += numbers[i];
+    }
+    return sum / (until - from);
+}
+
+double world_rate(const world_result_t *result, int from, int until)
+{
+    return mean_of(result->served, from, until);
+}
+
+double world_limit(const world_result_t *result, int from, int until)
+{
+    return mean_of(result->limit, from, until);
+}
+
+double world_thrash(const world_result_t *result, int from, int until)
+{
+    return mean_of(result->thrash_in, from, until);
+}
+
+int world_seconds_to(const world_result_t *result, double rate, int from, int until)
+{
+    int at;
+
+    for (at = from; at + 5 <= until; at++) {
+        if (world_rate(result, at, at + 5) >= 0.95 * 0.97 * rate) {
+            return at - from;
+        }
+    }
+    return -1;
 }
