@@ -19,25 +19,10 @@ static unsigned wakes(void)
 
 /* ---- who makes the rounds ------------------------------------------------- */
 
-static int hold_and_stay(void *unused)
-{
-    adm_ticket_t ticket;
-
-    child = join();
-    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
-    atomic_fetch_add(&shared[0], 1);
-    return stay();
-}
-
-/* A permit of somebody who is dead, which is known. */
+/* A permit of somebody who is dead, which is known: an agent at work may have it at once. */
 static void leave_a_permit(void)
 {
-    pid_t victim;
-
-    atomic_store(&shared[0], 0);
-    victim = start(hold_and_stay, NULL);
-    WAIT_FOR(atomic_load(&shared[0]) == 1);
-    kill_noticed(victim); /* an agent at work may have it at once */
+    kill_noticed(start_holder(1));
 }
 
 TEST(children_make_no_rounds_while_the_agent_is_at_work)
@@ -167,17 +152,13 @@ static void end_agent(pid_t agent)
 
 TEST(the_agent_reclaims_permits_of_dead_children)
 {
-    pid_t agent, victim;
+    pid_t agent;
 
     zone = zone_with(1, 10);
     agent = start_agent();
     leave_a_permit();
     WAIT_FOR(active_in(zone) == 0);
-
-    atomic_store(&shared[0], 0);
-    victim = start(hold_and_stay, NULL);
-    WAIT_FOR(atomic_load(&shared[0]) == 1);
-    kill_unnoticed(victim);
+    kill_unnoticed(start_holder(1));
     WAIT_FOR(active_in(zone) == 0);
     end_agent(agent);
 }
@@ -206,19 +187,16 @@ static int announce_and_stay(void *unused)
     child = join();
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_announce(&ticket, ADM_START_HERE);
-    atomic_store(&shared[0], 1);
     return stay();
 }
 
 TEST(the_agent_looks_for_the_programs_of_orphans)
 {
-    pid_t agent, victim;
+    pid_t agent;
 
     zone = zone_with(1, 10);
     agent = start_agent();
-    victim = start(announce_and_stay, NULL);
-    WAIT_FOR(atomic_load(&shared[0]) == 1);
-    kill_noticed(victim);
+    kill_noticed(start_to_stay(announce_and_stay, NULL));
     WAIT_FOR(active_in(zone) == 0); /* it never had one */
     end_agent(agent);
 }
@@ -240,12 +218,7 @@ TESTS(an_agent_that_is_told_to_end_reports_its_end, 0, TOLD)
 
 static int be_parent_of_agent(void *unused)
 {
-    pid_t agent;
-
-    agent = fork();
-    if (agent == 0) {
-        _exit(be_agent(NULL));
-    }
+    start(be_agent, NULL);
     return stay();
 }
 

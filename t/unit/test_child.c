@@ -14,19 +14,13 @@ static uint64_t life_of(uint32_t idx)
 static int live_on(void *unused)
 {
     join();
-    atomic_fetch_add(shared, 1);
     return stay();
 }
 
-/* Start children that live until killed. */
-static void start_children(pid_t *pids, unsigned count)
+/* A child that lives until killed. */
+static pid_t start_child(void)
 {
-    unsigned n;
-
-    for (n = 0; n < count; n++) {
-        pids[n] = start(live_on, NULL);
-        WAIT_FOR(atomic_load(shared) == n + 1);
-    }
+    return start_to_stay(live_on, NULL);
 }
 
 TEST(a_registered_process_is_live)
@@ -56,10 +50,9 @@ TEST(a_fork_of_a_child_is_not_the_child)
 
 TEST(children_get_records_of_their_own)
 {
-    pid_t pids[3];
+    pid_t pids[3] = { start_child(), start_child(), start_child() };
     unsigned n;
 
-    start_children(pids, 3);
     for (n = 0; n < 3; n++) {
         ck_assert_int_eq(adm_life_pid(life_of(n + 1)), pids[n]);
         kill_unnoticed(pids[n]);
@@ -68,31 +61,28 @@ TEST(children_get_records_of_their_own)
 
 TEST(a_full_table_of_children_is_reported)
 {
-    pid_t pids[2];
+    pid_t pid;
     adm_child_t *child = NULL;
 
-    make_segment(1, 2, 64);
-    start_children(pids, 2);
+    make_segment(1, 1, 64);
+    pid = start_child();
     ck_assert_int_eq(adm_child_register(&child, segment, 1, pool), ADM_NO_CHILD);
     ck_assert_ptr_null(child);
     ck_assert(!adm_child_is_registered_here());
-    kill_unnoticed(pids[0]);
-    kill_unnoticed(pids[1]);
+    kill_unnoticed(pid);
 }
 
 /* Loop test: the parent noticed the death, or did not. */
 TESTS(the_record_of_a_dead_child_is_used_again, 0, 2)
 {
-    pid_t pids[2];
-    adm_child_t *child;
+    pid_t first;
 
     make_segment(1, 2, 64);
-    start_children(pids, 2);
-    (_i ? kill_noticed : kill_unnoticed)(pids[1]);
-    child = join();
-    ck_assert_uint_eq(child->idx, 2);
+    first = start_child();
+    (_i ? kill_noticed : kill_unnoticed)(start_child());
+    ck_assert_uint_eq(join()->idx, 2);
     ck_assert_uint_eq(adm_life_sequence(life_of(2)), 1);
-    kill_unnoticed(pids[0]);
+    kill_unnoticed(first);
 }
 
 static int exit_orderly(void *unused)
@@ -111,10 +101,9 @@ TEST(a_child_that_exits_is_as_dead_as_a_killed_one)
 
 TEST(the_parents_note_makes_a_child_dead)
 {
-    pid_t pid;
     unsigned news = atomic_load(&segment->header->news);
+    pid_t pid = start_child();
 
-    start_children(&pid, 1);
     kill_noticed(pid);
     ck_assert_int_eq(adm_life_state(life_of(1)), ADM_LIFE_DEAD);
     ck_assert_uint_eq(atomic_load(&segment->header->news), news + 1);
@@ -124,13 +113,10 @@ TEST(the_parents_note_makes_a_child_dead)
 
 TEST(the_end_of_an_unknown_process_is_ignored)
 {
-    pid_t pid;
-    uint64_t life;
-    unsigned news;
+    pid_t pid = start_child();
+    uint64_t life = life_of(1);
+    unsigned news = atomic_load(&segment->header->news);
 
-    start_children(&pid, 1);
-    life = life_of(1);
-    news = atomic_load(&segment->header->news);
     adm_child_ended(segment, pid + 1);
     adm_child_ended(segment, 0);
     ck_assert_uint_eq(life_of(1), life);
@@ -141,62 +127,45 @@ TEST(the_end_of_an_unknown_process_is_ignored)
 TEST(a_record_with_the_own_pid_was_left_by_a_dead_namesake)
 {
     adm_child_rec_t *left = adm_child_at(segment, 5);
-    adm_child_t *child;
 
     atomic_store(&left->life, adm_life(getpid(), 3, ADM_LIFE_LIVE));
     atomic_store(&segment->header->children_used, 5);
-    child = join();
-    ck_assert_uint_eq(child->idx, 1);
+    ck_assert_uint_eq(join()->idx, 1);
     ck_assert_int_eq(adm_life_state(life_of(5)), ADM_LIFE_FREE);
 }
 
-TEST(a_claim_whose_process_is_gone_is_taken_back)
+/* Loop test: the process that claims the only record is gone, or lives. */
+TESTS(a_claim_holds_while_its_process_lives, 0, 2)
 {
-    pid_t gone;
+    pid_t pid = start_child();
 
-    start_children(&gone, 1);
-    kill_unnoticed(gone);
-    make_segment(1, 1, 64);
-    atomic_store(&adm_child_at(segment, 1)->life, adm_life(gone, 0, ADM_LIFE_CLAIMED));
-    atomic_store(&segment->header->children_used, 1);
-    join();
-}
-
-TEST(a_claim_whose_process_lives_is_respected)
-{
-    pid_t pid;
-    adm_child_t *child = NULL;
-
-    start_children(&pid, 1);
+    if (!_i) {
+        kill_unnoticed(pid);
+    }
     make_segment(1, 1, 64);
     atomic_store(&adm_child_at(segment, 1)->life, adm_life(pid, 0, ADM_LIFE_CLAIMED));
     atomic_store(&segment->header->children_used, 1);
-    ck_assert_int_eq(adm_child_register(&child, segment, 1, pool), ADM_NO_CHILD);
-    kill_unnoticed(pid);
+    ck_assert_int_eq(try_to_join() == NULL, _i);
+    if (_i) {
+        kill_unnoticed(pid);
+    }
 }
 
 TEST(a_record_locked_by_a_slow_reaper_is_passed_over)
 {
-    adm_child_t *child;
-
-    ck_assert_int_eq(adm_lock_acquire(&adm_child_at(segment, 1)->alive, NEVER), ADM_LOCKED);
-    adm_lock_release(&adm_child_at(segment, 1)->alive);
     ck_assert_int_eq(adm_lock_hold_for_life(&adm_child_at(segment, 1)->alive), ADM_LOCKED);
-    child = join();
-    ck_assert_uint_eq(child->idx, 2);
+    ck_assert_uint_eq(join()->idx, 2);
     ck_assert_int_eq(adm_life_state(life_of(1)), ADM_LIFE_FREE);
 }
 
 TEST(the_bell_of_a_new_child_does_not_ring_for_the_last_one)
 {
-    adm_child_t *child;
     uint32_t slots[4];
 
     make_segment(1, 1, 64);
     ck_assert_int_eq(play(exit_orderly, NULL), 0);
     adm_doorbell_ring_slot(segment, 1, 77);
-    child = join();
-    ck_assert_uint_eq(adm_doorbell_wait(child, at_once, NULL, slots, 4), 0);
+    ck_assert_uint_eq(adm_doorbell_wait(join(), at_once, NULL, slots, 4), 0);
 }
 
 /* ---- many at once -------------------------------------------------------- */
@@ -222,16 +191,10 @@ static int start_and_bury(void *unused)
 
 TEST(many_that_register_and_die_together_leave_the_table_free)
 {
-    pid_t starters[STARTERS];
     unsigned n;
 
     make_segment(2, 2 * STARTERS, 64);
-    for (n = 0; n < STARTERS; n++) {
-        starters[n] = start(start_and_bury, NULL);
-    }
-    for (n = 0; n < STARTERS; n++) {
-        ck_assert_int_eq(end_of(starters[n]), 0);
-    }
+    play_together(STARTERS, start_and_bury);
     adm_round(join(), adm_now(), true);
     for (n = 0; n < 2 * STARTERS; n++) {
         ck_assert_int_ne(adm_life_state(life_of(n + 1)), ADM_LIFE_DEAD);

@@ -23,14 +23,13 @@ static atomic_uint *inside(unsigned n)
     return &shared[16 + n];
 }
 
-static unsigned seed_given(void)
+static void choose_seed(void)
 {
     const char *given = getenv("SEED");
 
     seed = given ? (unsigned)strtoul(given, NULL, 0) : (unsigned)adm_now();
     printf("# SEED=%u\n", seed);
     fflush(stdout);
-    return seed;
 }
 
 /* ---- visits -------------------------------------------------------------- */
@@ -101,7 +100,7 @@ static void *visit_often(void *context)
     return (void *)(intptr_t)failed;
 }
 
-static int churn(void *context)
+static int churn(void *number)
 {
     pthread_t threads[THREADS];
     visitor_t visitors[THREADS];
@@ -110,7 +109,7 @@ static int churn(void *context)
     unsigned n;
 
     for (n = 0; n < THREADS; n++) {
-        visitors[n] = (visitor_t){ child, *(unsigned *)context * 100 + n, VISITS };
+        visitors[n] = (visitor_t){ child, (seed + *(unsigned *)number) * 100 + n, VISITS };
         NEED(!pthread_create(&threads[n], NULL, visit_often, &visitors[n]));
     }
     for (n = 0; n < THREADS; n++) {
@@ -149,18 +148,9 @@ static void assert_all_gone(adm_child_t *child)
 
 TEST(processes_and_threads_come_and_go_by_the_thousand)
 {
-    pid_t pids[PROCESSES];
-    unsigned seeds[PROCESSES], n;
-
     make_zones();
-    seed_given();
-    for (n = 0; n < PROCESSES; n++) {
-        seeds[n] = seed + n;
-        pids[n] = start(churn, &seeds[n]);
-    }
-    for (n = 0; n < PROCESSES; n++) {
-        ck_assert_int_eq(end_of(pids[n]), 0);
-    }
+    choose_seed();
+    play_together(PROCESSES, churn);
     ck_assert_uint_eq(atomic_load(&segment->header->workers_held), 0);
     assert_all_gone(join());
 }
@@ -236,7 +226,7 @@ TEST(killed_at_any_moment_they_leave_nothing_behind)
     unsigned seeds[PROCESSES], n, kills;
 
     make_zones();
-    seed_given();
+    choose_seed();
     for (n = 0; n < PROCESSES; n++) {
         seeds[n] = seed + n;
         pids[n] = start(churn_until_killed, &seeds[n]);

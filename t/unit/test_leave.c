@@ -29,13 +29,11 @@ static void *leave_in_thread(void *ticket)
 TEST(any_thread_may_give_a_permit_back)
 {
     adm_ticket_t inside, waiting;
-    pthread_t thread;
 
     stage(1, 1);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
-    pthread_create(&thread, NULL, leave_in_thread, &inside);
-    pthread_join(thread, NULL);
+    in_thread(leave_in_thread, &inside);
     ck_assert(adm_ticket_is_granted(&waiting));
 }
 
@@ -82,8 +80,6 @@ TEST(a_forked_process_gives_nothing_back)
     leave(&tickets[0]);
     ck_assert(adm_ticket_is_granted(&tickets[1]));
 }
-
-/* ---- cancel -------------------------------------------------------------- */
 
 /* ---- both at once -------------------------------------------------------- */
 

@@ -157,17 +157,15 @@ static void *acquire_in_thread(void *lock)
 static int hold_until_killed(void *lock)
 {
     NEED(adm_lock_acquire(lock, NEVER) == ADM_LOCKED);
-    atomic_store(shared, 1);
     return stay();
 }
 
 LOCK_TEST(a_process_blocked_when_the_owner_dies_is_notified)
 {
-    pid_t owner = start(hold_until_killed, lock);
+    pid_t owner = start_to_stay(hold_until_killed, lock);
     pthread_t thread;
     void *result;
 
-    WAIT_FOR(atomic_load(shared) == 1);
     ck_assert_int_eq(pthread_create(&thread, NULL, acquire_in_thread, lock), 0);
     kill_unnoticed(owner);
     pthread_join(thread, &result);
@@ -202,17 +200,12 @@ LOCK_TEST(a_lock_given_back_unrepaired_is_broken)
 static int live(void *lock)
 {
     NEED(adm_lock_hold_for_life(lock) == ADM_LOCKED);
-    atomic_store(shared, 1);
     return stay();
 }
 
 static pid_t start_life(adm_lock_t *lock)
 {
-    pid_t pid = start(live, lock);
-
-    WAIT_FOR(atomic_load(shared) == 1);
-    atomic_store(shared, 0);
-    return pid;
+    return start_to_stay(live, lock);
 }
 
 LOCK_TEST(a_living_process_is_not_dead)
@@ -270,15 +263,13 @@ static int fork_a_program(void *lock)
         _exit(0);
     }
     NEED(end_of(program) == 0);
-    atomic_store(shared, 1);
     return stay();
 }
 
 LOCK_TEST(the_end_of_a_forked_process_is_not_the_owners)
 {
-    pid_t owner = start(fork_a_program, lock);
+    pid_t owner = start_to_stay(fork_a_program, lock);
 
-    WAIT_FOR(atomic_load(shared) == 1);
     ck_assert(!adm_lock_owner_is_dead(lock));
     kill_unnoticed(owner);
 }

@@ -20,6 +20,9 @@ static void make_zone(void)
     stage(1, 10);
 }
 
+/* The program, in the shared words. */
+enum { STARTED };
+
 /* One a second. */
 static void make_rounds(int count)
 {
@@ -44,8 +47,7 @@ static int start_and_stay(void *unused)
 
     child = join();
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
-    atomic_store(&shared[1], (unsigned)start_program(&ticket));
-    atomic_store(&shared[0], 1);
+    atomic_store(&shared[STARTED], (unsigned)start_program(&ticket));
     return stay();
 }
 
@@ -57,9 +59,8 @@ static pid_t orphan_a_program(adm_usec_t bound)
     make_zone();
     adm_segment_begin_load(segment);
     adm_segment_end_load(segment, 1000, bound);
-    victim = start(start_and_stay, NULL);
-    WAIT_FOR(atomic_load(&shared[0]) == 1);
-    program = (pid_t)atomic_load(&shared[1]);
+    victim = start_to_stay(start_and_stay, NULL);
+    program = (pid_t)atomic_load(&shared[STARTED]);
     WAIT_FOR(is_cat(program));
     kill_noticed(victim);
     adm_round(child, adm_now(), false);
@@ -107,25 +108,22 @@ TEST(a_bound_of_zero_keeps_no_permit_for_a_program)
     see_program_end(program);
 }
 
+static int announce_too_early(void *unused)
+{
+    adm_ticket_t waiting;
+
+    NEED(enter(join(), zone, &waiting) == ADM_WAITING);
+    adm_program_announce(&waiting, ADM_START_HERE);
+    return stay();
+}
+
 TEST(a_waiting_ticket_is_never_orphaned)
 {
     adm_ticket_t inside;
-    pid_t victim;
 
     make_zone();
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    victim = fork();
-    if (victim == 0) {
-        adm_ticket_t waiting;
-
-        child = join();
-        enter(child, zone, &waiting);
-        adm_program_announce(&waiting, ADM_START_HERE);
-        atomic_store(shared, 1);
-        stay();
-    }
-    WAIT_FOR(atomic_load(shared) == 1);
-    kill_noticed(victim);
+    kill_noticed(start_to_stay(announce_too_early, NULL));
     adm_round(child, adm_now(), false);
     ck_assert_uint_eq(queued_in(zone), 0);
     ck_assert_uint_eq(orphans_in(zone), 0);
@@ -133,7 +131,7 @@ TEST(a_waiting_ticket_is_never_orphaned)
 
 /* ---- a daemon starts the programs, as mod_cgid does ---------------------- */
 
-enum { TO_START = 10, STARTED = 11, IS_UP = 13, TOKEN_AT = 16 };
+enum { TO_START = 1, TOKEN_AT = 16 };
 
 static char *token_for_daemon(void)
 {
@@ -148,7 +146,6 @@ static int be_daemon(void *unused)
 
     end_program(); /* this process's copy of that end */
     signal(SIGCHLD, SIG_IGN);
-    atomic_store(&shared[IS_UP], 1);
     for (;;) {
         if (atomic_load(&shared[TO_START]) > started) {
             started++;
@@ -312,7 +309,6 @@ static int announce_and_stay(void *unused)
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_announce(&ticket, ADM_START_BY_TOKEN);
     start_by_daemon(&ticket);
-    atomic_store(&shared[0], 1);
     return stay();
 }
 
@@ -325,8 +321,7 @@ TESTS(a_permit_outlives_its_child_with_the_daemons_program, 0, 2)
     make_life_line();
     daemon = start(be_daemon, NULL);
     stage(1, 1);
-    victim = start(announce_and_stay, NULL);
-    WAIT_FOR(atomic_load(&shared[0]) == 1);
+    victim = start_to_stay(announce_and_stay, NULL);
     program = (pid_t)atomic_load(&shared[STARTED]);
     kill_noticed(victim);
     if (_i) {
@@ -351,7 +346,6 @@ static int announce_and_stay_only(void *how)
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_token(&ticket, token_for_daemon());
     adm_program_announce(&ticket, *(adm_start_t *)how);
-    atomic_store(&shared[2], 1);
     return stay();
 }
 
@@ -359,14 +353,12 @@ static int announce_and_stay_only(void *how)
 TEST(a_program_that_comes_after_the_permit_is_back_does_not_run)
 {
     adm_start_t how = ADM_START_BY_TOKEN;
-    pid_t daemon, victim, program;
+    pid_t daemon, program;
 
     make_life_line();
     daemon = start(be_daemon, NULL);
     stage(1, 1);
-    victim = start(announce_and_stay_only, &how);
-    WAIT_FOR(atomic_load(&shared[2]) == 1);
-    kill_noticed(victim);
+    kill_noticed(start_to_stay(announce_and_stay_only, &how));
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(active_in(zone), 0);
     atomic_fetch_add(&shared[TO_START], 1);
@@ -380,12 +372,9 @@ TEST(a_program_without_a_pid_keeps_the_permit_for_ten_seconds)
 {
     adm_start_t how = ADM_START_UNSEEN;
     adm_usec_t before = adm_now();
-    pid_t victim;
 
     make_zone();
-    victim = start(announce_and_stay_only, &how);
-    WAIT_FOR(atomic_load(&shared[2]) == 1);
-    kill_noticed(victim);
+    kill_noticed(start_to_stay(announce_and_stay_only, &how));
     adm_round(child, before + 9 * ADM_USEC_PER_SEC, true);
     ck_assert_uint_eq(orphans_in(zone), 1);
     adm_round(child, before + 19 * ADM_USEC_PER_SEC, true);

@@ -180,14 +180,9 @@ static void *has_ended_in_thread(void *ticket)
 
 TEST(another_thread_may_check_whether_the_program_runs)
 {
-    pthread_t thread;
-    pid_t pid;
-    void *has_ended;
+    pid_t pid = admit_and_run();
 
-    pid = admit_and_run();
-    pthread_create(&thread, NULL, has_ended_in_thread, &ticket);
-    pthread_join(thread, &has_ended);
-    ck_assert(!has_ended);
+    ck_assert_ptr_null(in_thread(has_ended_in_thread, &ticket));
     end_of_program(pid);
 }
 

@@ -11,31 +11,6 @@ WITH_FLOWS_TOO;
 
 enum { HELD = 100 }; /* more than a chunk */
 
-/* Take what there is, up to HELD, and stay. */
-static int take_and_stay(void *wanted)
-{
-    static adm_ticket_t tickets[HELD];
-    adm_child_t *other = join();
-    unsigned n;
-
-    for (n = 0; n < *(unsigned *)wanted; n++) {
-        adm_outcome_t outcome = enter(other, zone, &tickets[n]);
-
-        NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
-    }
-    atomic_fetch_add(shared, 1);
-    return stay();
-}
-
-static pid_t start_holder(unsigned wanted)
-{
-    unsigned before = atomic_load(shared);
-    pid_t pid = start(take_and_stay, &wanted);
-
-    WAIT_FOR(atomic_load(shared) == before + 1);
-    return pid;
-}
-
 TEST(permits_of_a_killed_child_are_released)
 {
     stage(HELD, 0);

@@ -213,15 +213,7 @@ static int try_for_a_turn(void *unused)
 
 TEST(concurrent_children_take_no_more_turns_than_the_maximum)
 {
-    pid_t pids[CHILDREN];
-    unsigned n;
-
-    for (n = 0; n < CHILDREN; n++) {
-        pids[n] = start(try_for_a_turn, NULL);
-    }
-    for (n = 0; n < CHILDREN; n++) {
-        ck_assert_int_eq(end_of(pids[n]), 0);
-    }
+    play_together(CHILDREN, try_for_a_turn);
     ck_assert_uint_eq(atomic_load(&shared[1]), TOGETHER);
 }
 

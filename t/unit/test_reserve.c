@@ -68,7 +68,6 @@ static int take_and_stay(void *unused)
     NEED(ask(RUNS, &tickets[0]) == ADM_ADMITTED);
     NEED(adm_worker_occupy(child) == ADM_WORKER_NONE);
     NEED(ask(RUNS, &tickets[2]) == ADM_RESERVE);
-    atomic_store(shared, 1);
     return stay();
 }
 
@@ -78,8 +77,7 @@ TESTS(the_workers_of_a_killed_child_are_free_again, 0, 2)
     pid_t victim;
 
     tell("zone 10 100; cap 2");
-    victim = start(take_and_stay, NULL);
-    WAIT_FOR(atomic_load(shared) == 1);
+    victim = start_to_stay(take_and_stay, NULL);
     tell("workers 2; runs A reserve");
     (_i ? kill_noticed : kill_unnoticed)(victim);
     tell("round; workers 0; runs AB in; runs C reserve");
@@ -120,18 +118,8 @@ static int take_and_return(void *unused)
 
 TEST(processes_that_take_workers_concurrently_keep_to_the_cap)
 {
-    pid_t runners[RUNNERS];
-    unsigned n;
-    int failed = 0;
-
     tell("zone 1 100; cap %d", CAP);
-    for (n = 0; n < RUNNERS; n++) {
-        runners[n] = start(take_and_return, NULL);
-    }
-    for (n = 0; n < RUNNERS; n++) {
-        failed |= end_of(runners[n]);
-    }
-    ck_assert_int_eq(failed, 0);
+    play_together(RUNNERS, take_and_return);
     tell("round; workers 0");
 }
 

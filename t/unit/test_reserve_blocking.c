@@ -64,7 +64,6 @@ static int park_three_and_stay(void *generation)
         NEED(enter_as(child, zone, PARKS, adm_now(), &tickets[i]) == ADM_WAITING);
         adm_ticket_park(&tickets[i], (uint32_t)i);
     }
-    atomic_store(shared, 1);
     return stay();
 }
 
@@ -77,8 +76,7 @@ TESTS(a_child_beyond_its_own_budget_has_that_of_the_server, 0, 2)
 
     tell("zone 0 100; cap 10; budget 2 6 3");
     generation = (int)atomic_load(&child->rec->generation) - _i;
-    start(park_three_and_stay, &generation);
-    WAIT_FOR(atomic_load(shared) == 1);
+    start_to_stay(park_three_and_stay, &generation);
     for (letter = room; *letter; letter++) {
         tell("has-room 1; parks %c parked", *letter);
     }

@@ -33,7 +33,6 @@ static int keep_and_stay(void *unused)
 
     NEED(spool_reserve(other, 70, 100));
     NEED(adm_worker_begin_transfer(other));
-    atomic_store(&shared[0], 1);
     return stay();
 }
 
@@ -42,8 +41,7 @@ TEST(bytes_of_a_killed_child_count_no_longer)
     pid_t pid;
 
     tell("zone 1 100; cap 10");
-    pid = start(keep_and_stay, NULL);
-    WAIT_FOR(atomic_load(&shared[0]));
+    pid = start_to_stay(keep_and_stay, NULL);
     ck_assert_uint_eq(spooled(), 70);
     ck_assert_uint_eq(shown("transfers"), 1);
     ck_assert(!spool_reserve(child, 40, 100));

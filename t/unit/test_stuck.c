@@ -339,14 +339,14 @@ TEST(a_permit_moves_on_when_the_lock_is_free_again)
 
 /* ---- who dies meanwhile ----------------------------------------------------------- */
 
-static int hold_in_both_zones(void *idx)
+static int hold_in_both_zones(void *unused)
 {
     adm_child_t *self = join();
     adm_ticket_t here, there;
 
     NEED(enter(self, zone, &here) == ADM_ADMITTED);
     NEED(enter(self, other_zone, &there) == ADM_ADMITTED);
-    atomic_store((atomic_uint *)idx, self->idx);
+    atomic_store(shared, self->idx);
     return stay();
 }
 
@@ -356,8 +356,8 @@ TEST(permits_of_dead_children_in_a_stuck_zone_are_reclaimed_later)
     pid_t holder;
 
     set_scene(1);
-    holder = start(hold_in_both_zones, shared);
-    WAIT_FOR((idx = atomic_load(shared)) != 0);
+    holder = start_to_stay(hold_in_both_zones, NULL);
+    idx = atomic_load(shared);
     stopped = start_stopped();
     kill_noticed(holder);
     ck_assert_uint_eq(adm_round(child, adm_now(), false), 1);

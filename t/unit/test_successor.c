@@ -97,8 +97,7 @@ TEST(a_permit_stays_with_a_program_that_lives)
 
     begin();
     adm_program_announce(&sender, ADM_START_HERE);
-    program = start(live_on, NULL);
-    WAIT_FOR(adm_program_pid(atomic_load(&rec_of_ticket(&sender)->program)));
+    program = start_to_stay(live_on, NULL);
     ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_KEPT);
     ck_assert_uint_eq(successor.held, 0);
     kill_unnoticed(program);
@@ -196,7 +195,6 @@ static int inherit_and_stay(void *unused)
     adm_ticket_t successor = { 0 };
 
     NEED(adm_successor_take(other, zone, name, adm_now(), &successor) == ADM_SUCCESSOR_MOVED);
-    atomic_store(&shared[0], 1);
     return stay();
 }
 
@@ -205,8 +203,7 @@ TEST(a_permit_that_moved_to_a_child_that_dies_is_taken_back)
     pid_t other;
 
     begin();
-    other = start(inherit_and_stay, NULL);
-    WAIT_FOR(atomic_load(&shared[0]) == 1);
+    other = start_to_stay(inherit_and_stay, NULL);
     leave(&sender);
     ck_assert_uint_eq(active_in(zone), 1);
     kill_noticed(other);

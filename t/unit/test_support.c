@@ -1,5 +1,6 @@
 /* test_support.c - what every test of the core starts from. */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -307,9 +308,68 @@ void kill_noticed(pid_t pid)
     adm_child_ended(segment, pid);
 }
 
+/* The last of the shared words counts those who stay. */
+static atomic_uint *staying(void)
+{
+    return &shared[SHARED_WORDS - 1];
+}
+
 int stay(void)
 {
+    atomic_fetch_add(staying(), 1);
     for (;;) {
         pause();
     }
+}
+
+pid_t start_to_stay(story_t story, void *context)
+{
+    unsigned before = atomic_load(staying());
+    pid_t pid = start(story, context);
+
+    WAIT_FOR(atomic_load(staying()) != before);
+    return pid;
+}
+
+static int enter_and_stay(void *count)
+{
+    static adm_ticket_t tickets[100]; /* more than a chunk */
+    adm_child_t *other = join();
+    unsigned n;
+
+    for (n = 0; n < *(unsigned *)count; n++) {
+        adm_outcome_t outcome = enter(other, zone, &tickets[n]);
+
+        NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
+    }
+    return stay();
+}
+
+pid_t start_holder(unsigned count)
+{
+    return start_to_stay(enter_and_stay, &count);
+}
+
+void play_together(unsigned count, story_t story)
+{
+    pid_t pids[8];
+    unsigned n;
+
+    ck_assert_uint_le(count, 8);
+    for (n = 0; n < count; n++) {
+        pids[n] = start(story, &n);
+    }
+    for (n = 0; n < count; n++) {
+        ck_assert_int_eq(end_of(pids[n]), 0);
+    }
+}
+
+void *in_thread(void *(*function)(void *), void *context)
+{
+    pthread_t thread;
+    void *result;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, function, context), 0);
+    pthread_join(thread, &result);
+    return result;
 }

@@ -165,4 +165,17 @@ void kill_noticed(pid_t pid);
 /** For the end of a story: stay until killed. */
 int stay(void);
 
+/** Start a story that ends so, and wait until it does. */
+pid_t start_to_stay(story_t story, void *context);
+
+/** A child that enters the zone so often, and stays with what it got. */
+pid_t start_holder(unsigned count);
+
+/** Play it in so many processes at once, each of which gets its number, from 0. All
+ *  have to end well. */
+void play_together(unsigned count, story_t story);
+
+/** Call it in another thread. @return its result. */
+void *in_thread(void *(*function)(void *), void *context);
+
 #endif

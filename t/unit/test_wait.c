@@ -253,13 +253,8 @@ static int pass_permit(void *unused)
 
 TEST(hand_overs_wake_up_sleepers)
 {
-    pid_t one, other;
-
     zone = zone_with(1, 1);
-    one = start(pass_permit, NULL);
-    other = start(pass_permit, NULL);
-    ck_assert_int_eq(end_of(one), 0);
-    ck_assert_int_eq(end_of(other), 0);
+    play_together(2, pass_permit);
     ck_assert_uint_eq(active_in(zone), 0);
 }
 
