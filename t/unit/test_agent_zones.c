@@ -3,9 +3,7 @@
  *
  * The machine is files below a new directory, the clock is the test's.
  */
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <apr_strings.h>
@@ -17,7 +15,6 @@
 
 enum { ZONES = 2, CLIENTS = 30, MB = 1024, MEMORY_MB = 1000, PROGRAM_MB = 100 };
 
-static char root[64];
 static auto_zone_t zones[ZONES];
 static auto_setup_t setup;
 static adm_child_t *agent;
@@ -28,49 +25,29 @@ static adm_usec_t now;
 
 /* ---- the machine ---------------------------------------------------------- */
 
-static void say(const char *path, const char *text)
-{
-    FILE *file = fopen(apr_pstrcat(pool, root, path, NULL), "w");
-
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static void say_available(int mb)
 {
-    say("/proc/meminfo",
-        apr_psprintf(pool, "MemTotal: %d kB\nMemAvailable: %d kB\n", MEMORY_MB * MB, mb * MB));
+    write_file("/proc/meminfo", "MemTotal: %d kB\nMemAvailable: %d kB\n", MEMORY_MB * MB, mb * MB);
 }
 
 static void make_machine(void)
 {
-    strcpy(root, "/tmp/admission-zones-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(root));
-    mkdir(apr_pstrcat(pool, root, "/proc", NULL), 0700);
-    say("/proc/stat", "cpu0 0 0 0 1 0 0 0 0 0 0\ncpu1 0 0 0 1 0 0 0 0 0 0\n");
+    make_folder();
+    write_file("/proc/stat", "cpu0 0 0 0 1 0 0 0 0 0 0\ncpu1 0 0 0 1 0 0 0 0 0 0\n");
     say_available(MEMORY_MB);
 }
 
-static void remove_machine(void)
+static void start_program(adm_ticket_t *ticket)
 {
-    ck_assert_int_eq(system(apr_pstrcat(pool, "rm -rf ", root, NULL)), 0);
-}
-
-static void start_program(adm_ticket_t *ticket, int mb)
-{
-    const char *folder = apr_psprintf(pool, "/proc/%d", ++last_pid);
     adm_ticket_rec_t *rec = rec_of_ticket(ticket);
+    const char *process = apr_psprintf(pool, "/proc/%d/", ++last_pid);
+    long pages = PROGRAM_MB * 1024L * 1024 / sysconf(_SC_PAGESIZE);
 
-    long pages = mb * 1024L * 1024 / sysconf(_SC_PAGESIZE);
-
-    mkdir(apr_pstrcat(pool, root, folder, NULL), 0700);
-    say(apr_pstrcat(pool, folder, "/statm", NULL), apr_psprintf(pool, "1 %ld 1 1 0 1 0\n", pages));
-    say(apr_pstrcat(pool, folder, "/stat", NULL),
-        apr_psprintf(pool, "%d (x) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 %ld\n", last_pid,
-                     pages));
-    say(apr_pstrcat(pool, folder, "/status", NULL),
-        apr_psprintf(pool, "Name: x\nVmHWM: %d kB\n", mb * 1024));
+    write_file(apr_pstrcat(pool, process, "statm", NULL), "1 %ld 1 1 0 1 0\n", pages);
+    write_file(apr_pstrcat(pool, process, "stat", NULL),
+               "%d (x) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 %ld\n", last_pid, pages);
+    write_file(apr_pstrcat(pool, process, "status", NULL), "Name: x\nVmHWM: %d kB\n",
+               PROGRAM_MB * MB);
     atomic_store(&rec->programs, 1);
     atomic_store(&rec->program, adm_program_word(7, (uint32_t)last_pid));
 }
@@ -84,7 +61,7 @@ static void begin(uint32_t need_kb)
     int n;
 
     make_machine();
-    setup = (auto_setup_t){ .zones = zones, .count = ZONES, .root = root, .state_fd = -1 };
+    setup = (auto_setup_t){ .zones = zones, .count = ZONES, .root = folder, .state_fd = -1 };
     adm_segment_begin_load(segment);
     for (n = 0; n < ZONES; n++) {
         zones[n] = (auto_zone_t){ .name = names[n], .min = 1, .max = 20 };
@@ -139,7 +116,7 @@ static void start_programs(int n)
 
         if (adm_ticket_is_granted(ticket) && !atomic_load(&rec_of_ticket(ticket)->programs)) {
             adm_ticket_begin(ticket, now);
-            start_program(ticket, PROGRAM_MB);
+            start_program(ticket);
         }
     }
 }
@@ -178,8 +155,6 @@ static void end(void)
             }
         }
     }
-    remove_machine();
-    assert_segment_consistent();
 }
 
 /* Programs of a second and 100 MB each: nine fit. */

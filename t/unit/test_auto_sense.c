@@ -3,13 +3,9 @@
  * Each test writes the files of a system of its own below a new directory.
  */
 #include <sched.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <apr_file_io.h>
 #include <apr_strings.h>
 
 #include "core/adm_account.h"
@@ -19,9 +15,9 @@
 
 #define QUARTER 250000
 
-static char root[64];
 static unsigned usable = 3; /* processors, a bit each */
 static auto_sense_t sense;
+static const auto_seen_t *seen; /* by the last look */
 static adm_usec_t now;
 
 /* In place of the system's. */
@@ -39,35 +35,9 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
     return 0;
 }
 
-static void write_file(const char *path, const char *text)
-{
-    char *whole = apr_pstrcat(pool, root, path, NULL);
-    char *slash = strrchr(whole, '/');
-    FILE *file;
-
-    *slash = '\0';
-    ck_assert_int_eq(apr_dir_make_recursive(whole, APR_OS_DEFAULT, pool), APR_SUCCESS);
-    *slash = '/';
-    file = fopen(whole, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static void say(const char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(const char *path, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    write_file(path, apr_pvsprintf(pool, format, args));
-    va_end(args);
-}
-
 static void say_ticks(int user, int nice, int idle)
 {
-    say("/proc/stat",
+    write_file("/proc/stat",
         "cpu  %d %d 0 %d 0 0 0 0 0 0\n"
         "cpu0 %d %d 0 %d 0 0 0 0 0 0\n"
         "cpu1 %d %d 0 %d 0 0 0 0 0 0\n"
@@ -77,13 +47,13 @@ static void say_ticks(int user, int nice, int idle)
 
 static void say_memory(int total_mb, int available_mb)
 {
-    say("/proc/meminfo", "MemTotal: %d kB\nMemFree: 1 kB\nMemAvailable: %d kB\n", total_mb * 1024,
+    write_file("/proc/meminfo", "MemTotal: %d kB\nMemFree: 1 kB\nMemAvailable: %d kB\n", total_mb * 1024,
         available_mb * 1024);
 }
 
 static void say_pressure(const char *path, unsigned long some)
 {
-    say(path,
+    write_file(path,
         "some avg10=0.00 avg60=0.00 avg300=0.00 total=%lu\n"
         "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
         some);
@@ -92,86 +62,79 @@ static void say_pressure(const char *path, unsigned long some)
 /* A machine of two processors and 1,000 MB without control groups. */
 static void make_machine(void)
 {
-    strcpy(root, "/tmp/admission-sense-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(root));
+    make_folder();
     now = 1000000;
     say_ticks(0, 0, 0);
     say_memory(1000, 600);
     say_pressure("/proc/pressure/memory", 0);
     usable = 1 << 0 | 1 << 1;
-    say("/proc/vmstat", "pswpin 0\npswpout 0\nallocstall_dma 0\n"
+    write_file("/proc/vmstat", "pswpin 0\npswpout 0\nallocstall_dma 0\n"
                         "allocstall_normal 0\n");
-}
-
-static void remove_machine(void)
-{
-    char *command = apr_psprintf(pool, "rm -rf %s", root);
-
-    ck_assert_int_eq(system(command), 0);
 }
 
 static const auto_seen_t *look_again(void)
 {
     now += QUARTER;
-    return auto_sense_sample(&sense, now, true);
+    return seen = auto_sense_sample(&sense, now, true);
 }
 
 static void open_senses(void)
 {
-    auto_sense_open(&sense, root);
+    auto_sense_open(&sense, folder);
     auto_sense_sample(&sense, now, true);
+}
+
+static void assert_processors(uint32_t cores, uint32_t busy_permille)
+{
+    ck_assert_uint_eq(seen->cores, cores);
+    ck_assert_uint_eq(seen->busy_permille, busy_permille);
+}
+
+static void assert_memory(uint64_t total_mb, uint64_t available_mb)
+{
+    ck_assert_uint_eq(seen->total_kb, total_mb * 1024);
+    ck_assert_uint_eq(seen->available_kb, available_mb * 1024);
 }
 
 TEST(a_machine_without_groups_is_what_there_is)
 {
-    const auto_seen_t *seen;
-
     make_machine();
     open_senses();
     say_ticks(10, 5, 15);
     say_pressure("/proc/pressure/memory", 50000);
     say_memory(1000, 300);
-    seen = look_again();
-    ck_assert_uint_eq(seen->cores, 2);
-    /* 40 of 80 ticks; niced ones count as idle. */
-    ck_assert_uint_eq(seen->busy_permille, 500);
+    look_again();
+    assert_processors(2, 500); /* 40 of 80 ticks; niced ones count as idle */
     ck_assert_uint_eq(seen->own_permille, 500); /* nothing tells it apart */
-    ck_assert_uint_eq(seen->total_kb, 1000 * 1024);
-    ck_assert_uint_eq(seen->available_kb, 300 * 1024);
+    assert_memory(1000, 300);
     ck_assert_uint_eq(seen->stall_permille, 200);
     ck_assert_pstr_eq(auto_sense_missing(&sense), "CPU time of httpd (a cgroup)");
-    remove_machine();
 }
 
 TEST(only_processors_that_httpd_may_use_count)
 {
-    const auto_seen_t *seen;
-
     make_machine();
     usable = 1 << 1 | 1 << 5 | 1 << 6 | 1 << 7;
     open_senses();
     say_ticks(10, 0, 10); /* the second: 30 of 40 */
-    seen = look_again();
-    ck_assert_uint_eq(seen->cores, 1);
-    ck_assert_uint_eq(seen->busy_permille, 750);
-    remove_machine();
+    look_again();
+    assert_processors(1, 750);
 }
 
 TEST(without_pressure_pages_that_leave_and_processes_that_search_are_stalls)
 {
     make_machine();
-    say("/proc/pressure/memory", "%s", "");
+    write_file("/proc/pressure/memory", "%s", "");
     open_senses();
     ck_assert_uint_eq(look_again()->stall_permille, 0);
-    say("/proc/vmstat", "pswpout 64\nallocstall_normal 0\n");
+    write_file("/proc/vmstat", "pswpout 64\nallocstall_normal 0\n");
     ck_assert_uint_eq(look_again()->stall_permille, 0);
-    say("/proc/vmstat", "pswpout 129\nallocstall_normal 0\n");
+    write_file("/proc/vmstat", "pswpout 129\nallocstall_normal 0\n");
     ck_assert_uint_eq(look_again()->stall_permille, 1000);
-    say("/proc/vmstat", "pswpout 129\nallocstall_dma 1\nallocstall_normal 0\n");
+    write_file("/proc/vmstat", "pswpout 129\nallocstall_dma 1\nallocstall_normal 0\n");
     ck_assert_uint_eq(look_again()->stall_permille, 1000);
     ck_assert_uint_eq(look_again()->stall_permille, 0);
     ck_assert_ptr_nonnull(strstr(auto_sense_missing(&sense), "stalls"));
-    remove_machine();
 }
 
 /* ---- groups of version 2 ------------------------------------------------------- */
@@ -203,25 +166,21 @@ static void make_unified(void)
 
 static void say_mb(const char *path, int mb)
 {
-    say(path, "%ld\n", (long)mb << 20);
+    write_file(path, "%ld\n", (long)mb << 20);
 }
 
 TEST(the_tightest_of_all_groups_above_decides)
 {
-    const auto_seen_t *seen;
-
     make_unified();
     say_mb(SERVICE "/memory.max", 800);
     say_mb(SERVICE "/memory.current", 500);
-    say("/sys/fs/cgroup/system.slice/apache2.service/memory.stat", "inactive_file %d\n", 100 << 20);
+    write_file("/sys/fs/cgroup/system.slice/apache2.service/memory.stat", "inactive_file %d\n", 100 << 20);
     open_senses();
-    seen = look_again();
-    ck_assert_uint_eq(seen->total_kb, 800 * 1024);
-    ck_assert_uint_eq(seen->available_kb, 400 * 1024);
+    look_again();
+    assert_memory(800, 400);
     say_mb(SERVICE "/memory.high", 600);
-    seen = look_again();
-    ck_assert_uint_eq(seen->total_kb, 600 * 1024);
-    ck_assert_uint_eq(seen->available_kb, 200 * 1024);
+    look_again();
+    assert_memory(600, 200);
     say_mb(SLICE "/memory.max", 700);
     say_mb(SLICE "/memory.current", 650);
     ck_assert_uint_eq(look_again()->available_kb, 50 * 1024);
@@ -230,58 +189,46 @@ TEST(the_tightest_of_all_groups_above_decides)
     write_file(SLICE "/memory.max", "max\n");
     write_file(SERVICE "/memory.max", "max\n");
     write_file(SERVICE "/memory.high", "max\n");
-    seen = look_again();
-    ck_assert_uint_eq(seen->total_kb, 1000 * 1024);
-    ck_assert_uint_eq(seen->available_kb, 600 * 1024);
-    remove_machine();
+    look_again();
+    assert_memory(1000, 600);
 }
 
 TEST(the_own_group_tells_own_work_and_own_stalls)
 {
-    const auto_seen_t *seen;
-
     make_unified();
     open_senses();
     say_ticks(20, 0, 0);
     write_file(SERVICE "/cpu.stat", "usage_usec 100000\n");
     say_pressure("/proc/pressure/memory", 200000);
     say_pressure(SERVICE "/memory.pressure", 25000);
-    seen = look_again();
+    look_again();
     ck_assert_uint_eq(seen->busy_permille, 1000);
     ck_assert_uint_eq(seen->own_permille, 200);
     ck_assert_uint_eq(seen->stall_permille, 100);
     ck_assert_pstr_eq(auto_sense_missing(&sense), "");
-    remove_machine();
 }
 
 TEST(a_quota_is_what_httpd_has)
 {
-    const auto_seen_t *seen;
-
     make_unified();
     write_file(SERVICE "/cpu.max", "50000 100000\n");
     open_senses();
     say_ticks(10, 0, 30);
     write_file(SERVICE "/cpu.stat", "usage_usec 125000\n");
-    seen = look_again();
-    ck_assert_uint_eq(seen->cores, 1);
-    ck_assert_uint_eq(seen->busy_permille, 1000); /* all of half a processor */
+    look_again();
+    assert_processors(1, 1000); /* all of half a processor */
     ck_assert_uint_eq(seen->own_permille, 1000);
     write_file(SLICE "/cpu.max", "25000 100000\n");
     write_file(SERVICE "/cpu.stat", "usage_usec 156250\n");
     say_ticks(10, 0, 60);
-    seen = look_again();
-    ck_assert_uint_eq(seen->cores, 1);
-    ck_assert_uint_eq(seen->busy_permille, 500);
-    remove_machine();
+    look_again();
+    assert_processors(1, 500);
 }
 
 /* ---- groups of version 1 ------------------------------------------------------- */
 
 TEST(groups_of_version_1_are_read_also_in_a_container)
 {
-    const auto_seen_t *seen;
-
     make_machine();
     write_file("/proc/self/mountinfo",
                "40 1 0:30 /docker/abc /cg/memory rw - cgroup cgroup rw,memory\n"
@@ -289,7 +236,7 @@ TEST(groups_of_version_1_are_read_also_in_a_container)
     write_file("/proc/self/cgroup", "5:cpu,cpuacct:/www\n4:memory:/docker/abc/web\n0::/\n");
     say_mb("/cg/memory/web/memory.limit_in_bytes", 500);
     say_mb("/cg/memory/web/memory.usage_in_bytes", 300);
-    say("/cg/memory/web/memory.stat", "inactive_file 1\ntotal_inactive_file %d\n", 50 << 20);
+    write_file("/cg/memory/web/memory.stat", "inactive_file 1\ntotal_inactive_file %d\n", 50 << 20);
     write_file("/cg/memory/memory.limit_in_bytes", "9223372036854771712\n");
     say_mb("/cg/memory/memory.usage_in_bytes", 400);
     write_file("/cg/cpu/www/cpu.cfs_quota_us", "-1\n");
@@ -298,17 +245,14 @@ TEST(groups_of_version_1_are_read_also_in_a_container)
     open_senses();
     say_ticks(20, 0, 0);
     write_file("/cg/cpu/www/cpuacct.usage", "250000000\n");
-    seen = look_again();
-    ck_assert_uint_eq(seen->total_kb, 500 * 1024);
-    ck_assert_uint_eq(seen->available_kb, 250 * 1024);
+    look_again();
+    assert_memory(500, 250);
     ck_assert_uint_eq(seen->own_permille, 500);
     write_file("/cg/cpu/www/cpu.cfs_quota_us", "100000\n");
     write_file("/cg/cpu/www/cpuacct.usage", "500000000\n");
     say_ticks(30, 0, 30);
-    seen = look_again();
-    ck_assert_uint_eq(seen->cores, 1);
-    ck_assert_uint_eq(seen->busy_permille, 1000);
-    remove_machine();
+    look_again();
+    assert_processors(1, 1000);
 }
 
 TEST(the_top_of_all_groups_is_no_group)
@@ -319,7 +263,6 @@ TEST(the_top_of_all_groups_is_no_group)
     say_pressure(UNIFIED "/memory.pressure", 7);
     open_senses();
     ck_assert_pstr_eq(auto_sense_missing(&sense), "CPU time of httpd (a cgroup)");
-    remove_machine();
 }
 
 /* ---- what cannot be ------------------------------------------------------------- */
@@ -348,27 +291,23 @@ TESTS(garbage_is_survived, 0, (int)(sizeof(garbage) / sizeof(*garbage)))
         "/proc/self/cgroup",    SERVICE "/memory.max",   SERVICE "/memory.current",
         SERVICE "/memory.stat", SERVICE "/cpu.max",      SERVICE "/cpu.stat",
     };
-    const auto_seen_t *seen;
     size_t n;
 
     make_unified();
     open_senses();
     for (n = 0; n < sizeof(files) / sizeof(*files); n++) {
-        write_file(files[n], garbage[_i]);
-        seen = look_again();
+        write_file(files[n], "%s", garbage[_i]);
+        look_again();
         ck_assert_uint_ge(seen->cores, 1);
         ck_assert_uint_le(seen->busy_permille, 1000);
         ck_assert_uint_le(seen->own_permille, seen->busy_permille);
         ck_assert_uint_le(seen->stall_permille, 1000);
         open_senses();
     }
-    remove_machine();
 }
 
 TEST(a_system_without_any_of_the_files_is_survived)
 {
-    const auto_seen_t *seen;
-
     auto_sense_open(&sense, "/nowhere");
     seen = auto_sense_sample(&sense, QUARTER, true);
     ck_assert_uint_ge(seen->cores, 1);
@@ -383,11 +322,11 @@ static void say_program(const adm_ticket_rec_t *rec, int mb, int peak_mb)
     long pages = (long)mb * 1024 * 1024 / sysconf(_SC_PAGESIZE);
     uint32_t pid = adm_program_pid(atomic_load(&rec->program));
 
-    say(apr_psprintf(pool, "/proc/%u/statm", pid), "%ld %ld 1 1 0 1 0\n", 2 * pages, pages);
+    write_file(apr_psprintf(pool, "/proc/%u/statm", pid), "%ld %ld 1 1 0 1 0\n", 2 * pages, pages);
     /* Its name may have been chosen to mislead. */
-    say(apr_psprintf(pool, "/proc/%u/stat", pid),
+    write_file(apr_psprintf(pool, "/proc/%u/stat", pid),
         "%u (a) Z 1) S 0 0 0 0 0 0 0 0 7 0 2 1 0 0 0 0 1 0 0 0 %ld\n", pid, pages);
-    say(apr_psprintf(pool, "/proc/%u/status", pid), "Name: a\nVmHWM:\t%d kB\n", peak_mb * 1024);
+    write_file(apr_psprintf(pool, "/proc/%u/status", pid), "Name: a\nVmHWM:\t%d kB\n", peak_mb * 1024);
 }
 
 static adm_ticket_rec_t *start_program(adm_child_t *child, adm_zone_t zone, uint32_t pid,
@@ -412,7 +351,7 @@ TEST(programs_are_seen_to_grow_and_to_end)
 
     stage(4, 0);
     make_machine();
-    auto_programs_begin(child, root);
+    auto_programs_begin(child, folder);
     start_program(child, zone, 4000012, &hidden);
     rec = start_program(child, zone, 4000011, &ticket);
     say_program(rec, 10, 15);
@@ -443,7 +382,6 @@ TEST(programs_are_seen_to_grow_and_to_end)
     ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 5 * 1024);
     leave(&ticket);
     ck_assert_uint_eq(stats_of(child, zone).figures.programs.peak_kb, 36 * 1024);
-    remove_machine();
 }
 
 /* Each zone has tickets of its own chunk. */
@@ -459,7 +397,7 @@ TEST(programs_of_all_zones_are_sampled_in_parts)
     }
     child = join();
     make_machine();
-    auto_programs_begin(child, root);
+    auto_programs_begin(child, folder);
     for (n = 0; n < 4; n++) {
         /* Nothing runs in the first and the third one. */
         ck_assert_int_eq(enter(child, zones[n], &other), ADM_ADMITTED);
@@ -477,5 +415,4 @@ TEST(programs_of_all_zones_are_sampled_in_parts)
         leave(&tickets[n]);
     }
     ck_assert(!auto_programs_sample(1));
-    remove_machine();
 }

@@ -2,13 +2,17 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <apr_file_io.h>
 #include <apr_general.h>
+#include <apr_strings.h>
 
 #include "core/adm_child.h"
 #include "test_support.h"
@@ -27,6 +31,8 @@ adm_zone_t zone;
 adm_child_t *child;
 
 bool uses_flows, has_keys, is_spoilt;
+
+char folder[32];
 
 static unsigned zones_made;
 
@@ -94,6 +100,10 @@ static void drop_segment(void)
 void tear_down(void)
 {
     drop_segment();
+    if (*folder) {
+        ck_assert_int_eq(system(apr_pstrcat(pool, "rm -rf ", folder, NULL)), 0);
+        *folder = '\0';
+    }
     munmap(shared, SHARED_WORDS * sizeof(*shared));
     apr_pool_destroy(pool);
 }
@@ -103,6 +113,35 @@ void set_up_with_flows(void)
     set_up();
     uses_flows = true;
     make_segment(8, 8, 256);
+}
+
+/* ---- files --------------------------------------------------------------- */
+
+void make_folder(void)
+{
+    strcpy(folder, "/tmp/admission-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+const char *path_in_folder(const char *name)
+{
+    return apr_pstrcat(pool, folder, "/", name, NULL);
+}
+
+void write_file(const char *name, const char *format, ...)
+{
+    const char *path = path_in_folder(name);
+    char *parent = apr_pstrmemdup(pool, path, (size_t)(strrchr(path, '/') - path));
+    va_list args;
+    FILE *file;
+
+    ck_assert_int_eq(apr_dir_make_recursive(parent, APR_OS_DEFAULT, pool), APR_SUCCESS);
+    file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    va_start(args, format);
+    vfprintf(file, format, args);
+    va_end(args);
+    fclose(file);
 }
 
 /* ---- a small world ------------------------------------------------------- */

@@ -70,6 +70,16 @@ adm_usec_t until_it_rings(void *unused);
 adm_usec_t deadline(void);
 void pause_briefly(void);
 
+/** A folder of the test, which is removed at its end. */
+extern char folder[];
+void make_folder(void);
+
+/** @return the path of a file in it. */
+const char *path_in_folder(const char *name);
+
+/** Write a file in it; folders on the way are made. */
+void write_file(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /** Zones that are made from now on use flows; each test begins with its own. */
 extern bool uses_flows;
 
