@@ -14,12 +14,6 @@ static uint32_t rung(uint32_t max)
 
 /* ---- the bell ------------------------------------------------------------ */
 
-TEST(a_bell_that_did_not_ring_has_no_slots)
-{
-    child = join();
-    ck_assert_uint_eq(rung(10), 0);
-}
-
 TEST(a_slot_that_rang_is_told_once)
 {
     child = join();
@@ -30,49 +24,28 @@ TEST(a_slot_that_rang_is_told_once)
     ck_assert_uint_eq(rung(10), 0);
 }
 
-TEST(every_slot_can_ring)
+/* Every so many slots ring, and are told in their order, so many at once. Odd numbers
+ * leave words half told. */
+static const struct {
+    uint32_t step, room;
+} rings[] = { { 1, 777 }, { 1, 1 }, { 63, 9 }, { 64, 2 }, { 4095, 3 } };
+
+TESTS(each_slot_that_rang_is_told_once, 0, sizeof(rings) / sizeof(*rings))
 {
-    static bool was_told[ADM_PARK_SLOTS];
-    uint32_t slot, count, n, total = 0;
+    const uint32_t step = rings[_i].step, room = rings[_i].room;
+    uint32_t slot, count, n, next = 0;
 
     child = join();
-    for (slot = 0; slot < ADM_PARK_SLOTS; slot++) {
+    for (slot = 0; slot < ADM_PARK_SLOTS; slot += step) {
         adm_doorbell_ring_slot(segment, child->idx, slot);
     }
-    /* An odd size, so that words are left half told. */
-    while ((count = rung(777)) > 0) {
-        ck_assert_uint_le(count, 777);
-        for (n = 0; n < count; n++) {
-            ck_assert_uint_lt(slots[n], ADM_PARK_SLOTS);
-            ck_assert(!was_told[slots[n]]);
-            was_told[slots[n]] = true;
+    while ((count = rung(room)) > 0) {
+        ck_assert_uint_le(count, room);
+        for (n = 0; n < count; n++, next += step) {
+            ck_assert_uint_eq(slots[n], next);
         }
-        total += count;
     }
-    ck_assert_uint_eq(total, ADM_PARK_SLOTS);
-}
-
-/* Loop test: room for this many at once. */
-TESTS(slots_that_find_no_room_are_reported_the_next_time, 1, 9)
-{
-    const uint32_t ringing[] = { 0, 1, 63, 64, 65, 4095, 4096, 16383 };
-    uint32_t told = 0, n;
-
-    child = join();
-    for (n = 0; n < 8; n++) {
-        adm_doorbell_ring_slot(segment, child->idx, ringing[n]);
-    }
-    while (told < 8) {
-        uint32_t count = rung((uint32_t)_i);
-
-        ck_assert_uint_ge(count, 1);
-        ck_assert_uint_le(count, (uint32_t)_i);
-        for (n = 0; n < count; n++) {
-            ck_assert_uint_eq(slots[n], ringing[told + n]);
-        }
-        told += count;
-    }
-    ck_assert_uint_eq(rung(10), 0);
+    ck_assert_uint_ge(next, ADM_PARK_SLOTS);
 }
 
 TEST(slots_and_children_that_cannot_be_ring_nothing)
@@ -119,26 +92,6 @@ TEST(a_ring_without_slot_ends_the_wait)
     ck_assert_uint_eq(count, 0);
 }
 
-static int ring_from_process(void *unused)
-{
-    adm_doorbell_ring_slot(segment, child->idx, 12345);
-    return 0;
-}
-
-TEST(a_ring_of_another_process_ends_the_wait)
-{
-    pthread_t thread;
-    uint32_t count = 0;
-
-    child = join();
-    pthread_create(&thread, NULL, wait_at_the_bell, &count);
-    WAIT_FOR(atomic_load(shared) == 1);
-    ck_assert_int_eq(play(ring_from_process, NULL), 0);
-    pthread_join(thread, NULL);
-    ck_assert_uint_eq(count, 1);
-    ck_assert_uint_eq(slots[0], 12345);
-}
-
 /* One process rings each slot in turn, the next one as soon as the last one was
  * told: if one got lost between looking and falling asleep, both would wait
  * for ever. */
@@ -176,12 +129,11 @@ TEST(no_ring_is_lost_on_the_way_to_sleep)
 
 /* What a dispatcher sleeps by, and somebody who changes it between the
  * dispatcher's look and its sleep. */
-static adm_usec_t wakes_up_at;
 static atomic_bool is_closing;
 
 static adm_usec_t look_and_nap(void *unused)
 {
-    adm_usec_t seen = atomic_load(&is_closing) ? 0 : wakes_up_at;
+    adm_usec_t seen = atomic_load(&is_closing) ? 0 : NEVER;
 
     if (atomic_fetch_add(&shared[0], 1) == 0) {
         while (atomic_load(&shared[1]) == 0) { /* until the change has rung */
@@ -199,42 +151,23 @@ static void *dispatch(void *unused)
     return NULL;
 }
 
-static pthread_t start_to_nap(void)
+/* Loop test: a deadline changes (whatever it is, it is looked at again), or the end comes. */
+TESTS(a_change_before_the_sleep_is_not_missed, 0, 2)
 {
     pthread_t dispatcher;
 
     child = join();
-    wakes_up_at = NEVER;
     atomic_store(&is_closing, false);
     pthread_create(&dispatcher, NULL, dispatch, NULL);
     WAIT_FOR(atomic_load(&shared[0]) == 1);
-    return dispatcher;
-}
-
-static void ring_during_the_nap(void)
-{
+    atomic_store(&is_closing, _i == 1);
     adm_doorbell_ring(child);
     atomic_store(&shared[1], 1);
-}
-
-TEST(a_deadline_that_changes_before_the_sleep_is_not_missed)
-{
-    pthread_t dispatcher = start_to_nap();
-
-    wakes_up_at = NEVER; /* whatever it is, it is looked at again */
-    ring_during_the_nap();
-    WAIT_FOR(atomic_load(&shared[0]) >= 2);
-    atomic_store(&is_closing, true);
-    adm_doorbell_ring(child);
-    pthread_join(dispatcher, NULL);
-}
-
-TEST(an_end_that_comes_before_the_sleep_is_not_missed)
-{
-    pthread_t dispatcher = start_to_nap();
-
-    atomic_store(&is_closing, true);
-    ring_during_the_nap();
+    if (_i == 0) {
+        WAIT_FOR(atomic_load(&shared[0]) >= 2);
+        atomic_store(&is_closing, true);
+        adm_doorbell_ring(child);
+    }
     pthread_join(dispatcher, NULL);
 }
 
