@@ -1,16 +1,7 @@
 /* test_segment.c - making a segment and configuring its zones. */
-#include <string.h>
-#include <sys/mman.h>
-
-#include "test_support.h"
+#include "test_story.h"
 
 /* ---- create -------------------------------------------------------------- */
-
-TEST(a_new_segment_is_consistent)
-{
-    ck_assert_uint_gt(adm_segment_bytes(segment), 0);
-    ck_assert_uint_ne(adm_segment_version(), 0);
-}
 
 static const adm_sizes_t impossible_sizes[] = {
     { 0, 1, 1, 0 },
@@ -57,39 +48,24 @@ TEST(tickets_are_rounded_up_to_whole_chunks)
 
 TEST(unused_room_costs_no_memory)
 {
-    static unsigned char in_core[128 * 1024];
-    size_t page = 4096, pages, n, resident = 0;
+    const char *base;
 
     make_segment(1000, 16, 1000000);
-    pages = adm_segment_bytes(segment) / page;
-    ck_assert_uint_lt(pages, sizeof(in_core));
-    ck_assert_int_eq(mincore(segment->base, adm_segment_bytes(segment), in_core), 0);
-    for (n = 0; n < pages; n++) {
-        resident += in_core[n] & 1;
-    }
-    ck_assert_uint_le(resident, 4); /* the header, the children's locks */
+    base = segment->base;
+    /* The header, the children's locks. */
+    ck_assert_uint_le(resident_pages(base, base + adm_segment_bytes(segment)), 4);
 }
 
-/* Pages of the histories that are in memory. */
 static size_t pages_of_histories(void)
 {
-    unsigned char in_core[64] = { 0 };
-    size_t n, resident = 0;
-
-    ck_assert_int_eq(mincore(segment->history_recs, sizeof(in_core) * 4096, in_core), 0);
-    for (n = 0; n < sizeof(in_core); n++) {
-        resident += in_core[n] & 1;
-    }
-    return resident;
+    return resident_pages(segment->history_recs, (char *)segment->history_recs + 64 * 4096);
 }
 
 TEST(the_history_of_a_zone_costs_nothing_until_it_is_used)
 {
     static adm_history_t history;
     adm_zone_stats_t stats;
-    adm_child_t *child;
     adm_ticket_t ticket;
-    adm_zone_t zone;
 
     make_segment(64, 16, 64);
     zone = zone_called("one", 1, 1);
@@ -101,40 +77,20 @@ TEST(the_history_of_a_zone_costs_nothing_until_it_is_used)
     ck_assert_uint_eq(pages_of_histories(), 0);
     enter(child, zone, &ticket);
     ck_assert_uint_ge(pages_of_histories(), 1);
-    leave(&ticket);
 }
 
-static void damage_header(int what)
+/* Loop test: one field differs. */
+TESTS(a_header_of_another_version_is_refused, 0, 5)
 {
     adm_header_rec_t *header = segment->header;
 
-    switch (what) {
-    case 0:
-        header->magic ^= 1;
-        break;
-    case 1:
-        header->layout_version++;
-        break;
-    case 2:
-        header->zones++;
-        break;
-    case 3:
-        header->children++;
-        break;
-    case 4:
-        header->chunks++;
-        break;
-    }
-}
-
-TESTS(a_header_of_another_version_is_refused, 0, 5)
-{
-    adm_child_t *child = NULL;
-
     is_spoilt = true;
-    damage_header(_i);
+    header->magic += _i == 0;
+    header->layout_version += _i == 1;
+    header->zones += _i == 2;
+    header->children += _i == 3;
+    header->chunks += _i == 4;
     ck_assert_int_eq(adm_child_register(&child, segment, 1, pool), ADM_BAD_SEGMENT);
-    ck_assert_ptr_null(child);
     ck_assert_str_eq(adm_check(segment), "the header is not ours");
 }
 
@@ -153,82 +109,35 @@ TEST(two_segments_are_told_apart_by_their_tokens)
 
 /* ---- configure ----------------------------------------------------------- */
 
-TEST(each_name_has_a_place_of_its_own)
+static apr_status_t configure(const char *name, adm_zone_t *zone)
 {
-    adm_zone_t one = zone_called("one", 1, 1);
-    adm_zone_t other = zone_called("other", 1, 1);
-
-    ck_assert_uint_ne(one.idx, 0);
-    ck_assert_uint_ne(other.idx, 0);
-    ck_assert_uint_ne(one.idx, other.idx);
+    return adm_segment_configure(segment, name, 1, 0, 1, zone);
 }
 
-TEST(a_zone_is_found_again_by_its_name)
-{
-    adm_zone_t before = zone_called("one", 1, 1);
-    adm_zone_t after;
+STORY(new_numbers_apply_immediately,
+      "zone 1 0; limit 7; length 9; A in; limit-shown 7; queue-shown 9");
 
-    zone_called("other", 1, 1);
-    after = zone_called("one", 2, 3);
-    ck_assert_uint_eq(after.idx, before.idx);
-    ck_assert_uint_eq(after.incarnation, before.incarnation);
-}
-
-TEST(a_zone_found_again_keeps_its_requests)
-{
-    adm_zone_t zone = zone_called("one", 1, 1);
-    adm_ticket_t inside, next;
-    adm_child_t *child = join();
-
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    zone = zone_called("one", 1, 1);
-    ck_assert_int_eq(enter(child, zone, &next), ADM_WAITING);
-    leave(&inside);
-    ck_assert(adm_ticket_is_granted(&next));
-}
-
-TEST(the_name_is_copied)
-{
-    char name[] = "one";
-    adm_zone_t before = zone_called(name, 1, 1);
-    adm_zone_t after;
-
-    strcpy(name, "two");
-    after = zone_called("one", 1, 1);
-    ck_assert_uint_eq(after.idx, before.idx);
-    ck_assert_uint_ne(zone_called("two", 1, 1).idx, before.idx);
-}
-
-TEST(new_numbers_apply_immediately_to_all)
-{
-    adm_zone_t zone = zone_called("one", 1, 0);
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-    adm_zone_stats_t stats;
-
-    zone_called("one", 7, 9);
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    stats = stats_of(child, zone);
-    ck_assert_uint_eq(stats.limit, 7);
-    ck_assert_uint_eq(stats.queue_length, 9);
-}
-
+/* Each of its own, and under the same one again. The name is copied. */
 TEST(thousands_of_names_keep_their_places)
 {
-    static uint32_t places[3000];
+    enum { ZONES = 3000 };
+    static adm_zone_t places[ZONES], *of_place[ZONES + 1];
     char name[32];
     unsigned n, load;
 
-    make_segment(3000, 1, 64);
+    make_segment(ZONES, 1, 64);
     for (load = 0; load < 2; load++) {
         adm_segment_begin_load(segment);
-        for (n = 0; n < 3000; n++) {
-            adm_zone_t zone;
-
+        for (n = 0; n < ZONES; n++) {
             snprintf(name, sizeof(name), "www%u.example", n);
-            ck_assert_int_eq(adm_segment_configure(segment, name, 1, 0, 1, &zone), APR_SUCCESS);
-            ck_assert(load == 0 || zone.idx == places[n]);
-            places[n] = zone.idx;
+            ck_assert_int_eq(configure(name, &zone), APR_SUCCESS);
+            if (load == 0) {
+                ck_assert_ptr_null(of_place[zone.idx]);
+                places[n] = zone;
+                of_place[zone.idx] = &places[n];
+            }
+            ck_assert_ptr_eq(of_place[zone.idx], &places[n]);
+            ck_assert_uint_eq(zone.incarnation, places[n].incarnation);
         }
         adm_segment_end_load(segment, 1, 1);
     }
@@ -260,15 +169,8 @@ static void begin_with_old(void)
     old = zone_called("old", 1, 1);
 }
 
-static apr_status_t configure(const char *name, adm_zone_t *zone)
-{
-    return adm_segment_configure(segment, name, 1, 0, 1, zone);
-}
-
 TEST(a_full_zone_table_is_reported)
 {
-    adm_zone_t zone;
-
     make_segment(2, 1, 64);
     zone_called("one", 1, 1);
     zone_called("two", 1, 1);
@@ -281,8 +183,6 @@ TEST(a_full_zone_table_is_reported)
 /* Loop test: this many loads went by without the zone. */
 TESTS(a_retired_zone_keeps_its_place_for_two_loads, 0, 4)
 {
-    adm_zone_t zone;
-
     make_segment(1, 1, 64);
     zone_called("old", 1, 1);
     load_without_zones((unsigned)_i);
@@ -303,13 +203,11 @@ TEST(places_never_used_are_taken_before_retired_ones)
 
 TEST(a_zone_that_comes_back_in_time_is_the_same)
 {
-    adm_zone_t before = zone_called("old", 1, 1);
-    adm_zone_t after;
-
+    old = zone_called("old", 1, 1);
     load_without_zones(5);
-    after = zone_called("old", 1, 1);
-    ck_assert_uint_eq(after.idx, before.idx);
-    ck_assert_uint_eq(after.incarnation, before.incarnation);
+    zone = zone_called("old", 1, 1);
+    ck_assert_uint_eq(zone.idx, old.idx);
+    ck_assert_uint_eq(zone.incarnation, old.incarnation);
 }
 
 /* Loop test: somebody inside, somebody in line. */

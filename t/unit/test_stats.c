@@ -113,39 +113,14 @@ TEST(an_unknown_zone_has_no_figures)
 
 /* ---- the server ---------------------------------------------------------- */
 
-TEST(a_new_server_has_nothing_to_tell)
+STORY(the_servers_figures_are_those_of_all_children,
+      "zone 2 10; workers 0; unlimited 0; children 2; cap 7; runs A in; child 2 runs B in;"
+      "blocks C waits; D parked; child 2 blocks E waits; child 2 F parked; workers 4; blocked 2;"
+      "parked 2; worker-cap 7");
+
+TEST(requests_without_a_limit_are_counted)
 {
-    adm_server_stats_t stats;
-
-    adm_view_server(segment, &stats);
-    ck_assert_uint_eq(stats.workers_held, 0);
-    ck_assert_uint_eq(stats.blocked, 0);
-    ck_assert_uint_eq(stats.parked, 0);
-    ck_assert_uint_eq(stats.unlimited, 0);
-}
-
-TEST(the_servers_figures_are_those_of_all_children)
-{
-    adm_zone_t zone = zone_with(2, 10);
-    adm_child_t *children[2] = { join(), join() };
-    adm_ticket_t inside[2], waiting[2], parked[2];
-    adm_server_stats_t stats;
-    unsigned n;
-
-    set_worker_cap(7);
-    for (n = 0; n < 2; n++) {
-        enter_as(children[n], zone, RUNS, adm_now(), &inside[n]);
-    }
-    for (n = 0; n < 2; n++) {
-        enter_as(children[n], zone, BLOCKS, adm_now(), &waiting[n]);
-        enter(children[n], zone, &parked[n]);
-        adm_ticket_park(&parked[n], n);
-    }
+    tell("zone 1 1");
     adm_segment_count_unlimited(segment);
-    adm_view_server(segment, &stats);
-    ck_assert_uint_eq(stats.worker_cap, 7);
-    ck_assert_uint_eq(stats.workers_held, 4);
-    ck_assert_uint_eq(stats.blocked, 2);
-    ck_assert_uint_eq(stats.parked, 2);
-    ck_assert_uint_eq(stats.unlimited, 1);
+    tell("unlimited 1");
 }

@@ -122,6 +122,8 @@ uint64_t shown(const char *what)
                     { "blocked", server.blocked },
                     { "blocked-workers", server.workers_blocked },
                     { "parked", server.parked },
+                    { "worker-cap", server.worker_cap },
+                    { "unlimited", server.unlimited },
                     { "transfers", server.transfers },
                     { "settled", atomic_load(&child->rec->workers_settled) },
                     { "shared", atomic_load(&child->rec->workers_shared) },
@@ -255,7 +257,7 @@ static void set_limit(void)
 
 static void set_length(void)
 {
-    queue_length = number();
+    usual.queue_length = queue_length = number();
     load(figures_now(NULL).limit_configured);
 }
 

@@ -144,6 +144,23 @@ void write_file(const char *name, const char *format, ...)
     fclose(file);
 }
 
+/* ---- memory -------------------------------------------------------------- */
+
+size_t resident_pages(const void *from, const void *to)
+{
+    static unsigned char in_core[128 * 1024];
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = ((uintptr_t)from + page - 1) / page * page;
+    size_t pages = ((uintptr_t)to - first) / page, n, resident = 0;
+
+    ck_assert_uint_le(pages, sizeof(in_core));
+    ck_assert_int_eq(mincore((void *)first, pages * page, in_core), 0);
+    for (n = 0; n < pages; n++) {
+        resident += in_core[n] & 1;
+    }
+    return resident;
+}
+
 /* ---- a small world ------------------------------------------------------- */
 
 void make_segment(uint32_t zones, uint32_t children, uint32_t tickets)

@@ -80,6 +80,9 @@ const char *path_in_folder(const char *name);
 /** Write a file in it; folders on the way are made. */
 void write_file(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** @return how many of the whole pages from here to there are in memory. */
+size_t resident_pages(const void *from, const void *to);
+
 /** Zones that are made from now on use flows; each test begins with its own. */
 extern bool uses_flows;
 
