@@ -2,7 +2,7 @@
 #include "core/adm_zone.h"
 #include "test_support.h"
 
-static adm_ticket_t sender, waiter;
+static adm_ticket_t sender, waiter, successor;
 static char name[ADM_TICKET_NAME_LENGTH];
 
 /* Who has the only permit, and somebody in the queue. */
@@ -10,28 +10,31 @@ static void begin(void)
 {
     zone = zone_called("zone", 1, 10);
     child = join();
+    successor = (adm_ticket_t){ 0 };
     ck_assert_int_eq(enter(child, zone, &sender), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &waiter), ADM_WAITING);
     adm_ticket_name(&sender, name);
 }
 
-static adm_successor_t inherit(adm_ticket_t *successor)
+static adm_successor_t inherit(adm_ticket_t *heir)
 {
-    return adm_successor_take(child, zone, name, adm_now(), successor);
+    return adm_successor_take(child, zone, name, adm_now(), heir);
+}
+
+/* And whose permit has moved. */
+static void begin_with_heir(void)
+{
+    begin();
+    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
 }
 
 TEST(a_permit_moves_past_the_queue)
 {
-    adm_ticket_t successor = { 0 };
-
-    begin();
-    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
+    begin_with_heir();
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert_uint_eq(queued_in(zone), 1);
     ck_assert(!adm_ticket_is_granted(&waiter));
     ck_assert(adm_ticket_is_granted(&successor));
-    assert_segment_consistent();
-
     leave(&sender); /* has none any more */
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert(!adm_ticket_is_granted(&waiter));
@@ -41,10 +44,9 @@ TEST(a_permit_moves_past_the_queue)
 
 TEST(a_permit_moves_once)
 {
-    adm_ticket_t successor = { 0 }, other = { 0 };
+    adm_ticket_t other = { 0 };
 
-    begin();
-    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
+    begin_with_heir();
     ck_assert_int_eq(inherit(&other), ADM_SUCCESSOR_ENDED);
     leave(&successor);
     ck_assert_int_eq(inherit(&other), ADM_SUCCESSOR_ENDED);
@@ -68,7 +70,6 @@ TEST(a_name_is_good_while_its_ticket_holds_a_permit)
 TEST(names_of_nothing_move_nothing)
 {
     static const char *const names[] = { "", ".", "1", "0.0", "x.0", "ffffffff.0", "100000001.0" };
-    adm_ticket_t successor = { 0 };
     adm_zone_t other = zone_called("other", 1, 10);
     size_t n;
 
@@ -92,7 +93,6 @@ static int live_on(void *unused)
 
 TEST(a_permit_stays_with_a_program_that_lives)
 {
-    adm_ticket_t successor = { 0 };
     pid_t program;
 
     begin();
@@ -106,26 +106,15 @@ TEST(a_permit_stays_with_a_program_that_lives)
     ck_assert_uint_eq(active_in(zone), 1);
 }
 
-/* The record of the ticket is the successor's now. */
-TEST(whose_permit_has_moved_announces_no_program)
-{
-    adm_ticket_t successor = { 0 };
-
-    begin();
-    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
-    adm_program_announce(&sender, ADM_START_UNSEEN);
-    ck_assert(!adm_program_was_announced(&successor));
-}
-
 /* The programs of its record are those of the request that has the permit now. */
 TEST(whose_permit_has_moved_holds_none_and_has_no_program)
 {
-    adm_ticket_t successor = { 0 };
-
     begin();
     ck_assert(adm_ticket_holds(&sender));
     ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
     ck_assert_uint_eq(successor.idx, sender.idx);
+    adm_program_announce(&sender, ADM_START_UNSEEN); /* the record is the successor's now */
+    ck_assert(!adm_program_was_announced(&successor));
     adm_program_announce(&successor, ADM_START_UNSEEN);
     ck_assert(!adm_ticket_holds(&sender));
     ck_assert(adm_ticket_holds(&successor));
@@ -138,37 +127,36 @@ TEST(whose_permit_has_moved_holds_none_and_has_no_program)
     ck_assert(!adm_ticket_holds(&successor));
 }
 
+static void leave_while_it_is_locked(adm_ticket_t *ticket)
+{
+    adm_zone_rec_t *rec = rec_of_zone(zone);
+
+    ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
+    leave(ticket);
+    adm_zone_unlock(segment, rec, adm_now());
+}
+
 TEST(a_request_whose_permit_moved_leaves_nothing_to_the_next_owner)
 {
-    adm_ticket_t successor = { 0 };
-    adm_zone_rec_t *rec;
-
-    begin();
-    rec = rec_of_zone(zone);
-    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
-    ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
-    leave(&sender);
-    adm_zone_unlock(segment, rec, adm_now());
+    begin_with_heir();
+    leave_while_it_is_locked(&sender);
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert(!adm_ticket_is_granted(&waiter));
 }
 
 /* The sender looked whose the record is, found the lock held, was stopped, and
  * goes on when the record is the successor's. */
-static void note_late(adm_ticket_t *successor)
+static void note_late(void)
 {
-    begin();
-    ck_assert_int_eq(inherit(successor), ADM_SUCCESSOR_MOVED);
-    ck_assert_uint_eq(successor->idx, sender.idx);
-    atomic_store(&rec_of_ticket(successor)->bell, adm_bell_left(sender.arrival, ADM_LEFT_RELEASED));
+    begin_with_heir();
+    ck_assert_uint_eq(successor.idx, sender.idx);
+    atomic_store(&rec_of_ticket(&successor)->bell, adm_bell_left(sender.arrival, ADM_LEFT_RELEASED));
     atomic_store(&rec_of_zone(zone)->has_left, 1);
 }
 
 TEST(a_late_note_of_the_sender_takes_nothing_from_the_heir)
 {
-    adm_ticket_t successor = { 0 };
-
-    note_late(&successor);
+    note_late();
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert(adm_ticket_is_granted(&successor));
@@ -177,14 +165,8 @@ TEST(a_late_note_of_the_sender_takes_nothing_from_the_heir)
 
 TEST(the_heir_leaves_its_own_note_over_a_late_one)
 {
-    adm_ticket_t successor = { 0 };
-    adm_zone_rec_t *rec;
-
-    note_late(&successor);
-    rec = rec_of_zone(zone);
-    ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
-    leave(&successor);
-    adm_zone_unlock(segment, rec, adm_now());
+    note_late();
+    leave_while_it_is_locked(&successor);
     adm_round(child, adm_now(), true);
     ck_assert(adm_ticket_is_granted(&waiter));
 }
@@ -192,8 +174,6 @@ TEST(the_heir_leaves_its_own_note_over_a_late_one)
 static int inherit_and_stay(void *unused)
 {
     adm_child_t *other = join();
-    adm_ticket_t successor = { 0 };
-
     NEED(adm_successor_take(other, zone, name, adm_now(), &successor) == ADM_SUCCESSOR_MOVED);
     return stay();
 }
