@@ -43,6 +43,11 @@ static void promise(uint32_t keep)
     promise_while(keep, false);
 }
 
+static unsigned wakes(void)
+{
+    return adm_agent_wakes(segment);
+}
+
 static uint32_t limit(void)
 {
     return adm_limit_effective(rec_of_zone(zone));
@@ -102,9 +107,9 @@ TEST(a_request_after_the_lease_is_rejected)
 
     share_zone(ADM_FALLBACK_REJECT);
     apply(1, HOUR);
-    enter_many(child, zone, tickets, 1, ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &tickets[0]), ADM_ADMITTED);
     end_lease();
-    enter_many(child, zone, &tickets[1], 1, ADM_FLEET);
+    ck_assert_int_eq(enter(child, zone, &tickets[1]), ADM_FLEET);
 }
 
 TEST(an_answer_that_comes_after_its_lease_changes_nothing)
@@ -137,22 +142,22 @@ TEST(a_promise_is_what_is_kept_or_runs)
 TEST(the_agent_is_woken_for_news_and_once)
 {
     adm_ticket_t tickets[4];
-    unsigned wakes;
+    unsigned before;
 
     share_zone(ADM_FALLBACK_KEEP);
     apply(2, HOUR);
     promise(LAW_FLEET_AS_BEFORE);
-    wakes = adm_agent_wakes(segment);
+    before = wakes();
     enter_many(child, zone, tickets, 2, ADM_ADMITTED);
-    ck_assert_uint_eq(adm_agent_wakes(segment), wakes);
+    ck_assert_uint_eq(wakes(), before);
     enter_many(child, zone, &tickets[2], 2, ADM_WAITING);
-    ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
+    ck_assert_uint_eq(wakes(), before + 1);
     apply(1, HOUR); /* one has to come back */
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.active, 2);
-    wakes = adm_agent_wakes(segment);
+    before = wakes();
     adm_ticket_release(&tickets[0], adm_now());
-    ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
+    ck_assert_uint_eq(wakes(), before + 1);
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.active, 1);
 }
@@ -160,22 +165,22 @@ TEST(the_agent_is_woken_for_news_and_once)
 TEST(the_agent_is_woken_when_a_permit_falls_idle_while_others_are_short)
 {
     adm_ticket_t tickets[3];
-    unsigned wakes;
+    unsigned before;
 
     share_zone(ADM_FALLBACK_KEEP);
     apply(2, HOUR);
     enter_many(child, zone, tickets, 2, ADM_ADMITTED);
     enter_many(child, zone, &tickets[2], 1, ADM_WAITING);
     promise_while(LAW_FLEET_AS_BEFORE, true);
-    wakes = adm_agent_wakes(segment);
+    before = wakes();
     adm_ticket_release(&tickets[0], adm_now());
     ck_assert(adm_ticket_is_granted(&tickets[2]));
-    ck_assert_uint_eq(adm_agent_wakes(segment), wakes);
+    ck_assert_uint_eq(wakes(), before);
     adm_ticket_release(&tickets[1], adm_now());
-    ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
+    ck_assert_uint_eq(wakes(), before + 1);
     promise(LAW_FLEET_AS_BEFORE); /* nobody is short */
     adm_ticket_release(&tickets[2], adm_now());
-    ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
+    ck_assert_uint_eq(wakes(), before + 1);
 }
 
 TEST(a_zone_that_is_not_shared_any_more_has_its_own_limit)
@@ -247,91 +252,94 @@ TEST(sharers_of_a_limit_are_shown)
     ck_assert(!fleet_engine_servers(segment, zone, &shown, &age));
 }
 
-TEST(a_server_can_take_another_name)
-{
-    fleet_self_t self;
-    char before[FLEET_ID_ROOM], after[FLEET_ID_ROOM];
+static fleet_self_t self;
+static char id[FLEET_ID_ROOM], first_id[FLEET_ID_ROOM];
 
+static const char *id_now(void)
+{
+    fleet_id(segment, &self, id);
+    ck_assert_uint_eq(strlen(id), FLEET_ID_ROOM - 1);
+    return id;
+}
+
+static void begin_named(void)
+{
     share_zone(ADM_FALLBACK_KEEP);
     fleet_begin_self(&self);
-    fleet_id(segment, &self, before);
-    ck_assert_uint_eq(strlen(before), FLEET_ID_ROOM - 1);
-    fleet_id(segment, &self, after);
-    ck_assert_str_eq(before, after);
+    strcpy(first_id, id_now());
+}
+
+TEST(a_server_can_take_another_name)
+{
+    begin_named();
+    ck_assert_str_eq(id_now(), first_id);
     fleet_renew_id(segment, &self, -1);
-    fleet_id(segment, &self, after);
-    ck_assert_uint_eq(strlen(after), FLEET_ID_ROOM - 1);
-    ck_assert_str_ne(before, after);
+    ck_assert_str_ne(id_now(), first_id);
 }
 
 TEST(a_name_that_was_given_up_has_no_successor)
 {
-    fleet_self_t self;
-    char before[FLEET_ID_ROOM], after[FLEET_ID_ROOM];
     FILE *file = tmpfile();
 
-    share_zone(ADM_FALLBACK_KEEP);
-    fleet_begin_self(&self);
-    fleet_id(segment, &self, before);
+    begin_named();
     self.fd = fileno(stdin) + 1;
-    fputs(before, file);
+    fputs(first_id, file);
     fflush(file);
     fleet_renew_id(segment, &self, -1);
-    fleet_id(segment, &self, after);
-    ck_assert_str_eq(before, after); /* it stays in the file */
+    ck_assert_str_eq(id_now(), first_id); /* it stays in the file */
     fleet_renew_id(segment, &self, fileno(file));
     ck_assert_int_eq(lseek(fileno(file), 0, SEEK_END), 0);
-    fleet_id(segment, &self, after);
-    ck_assert_str_ne(before, after);
+    ck_assert_str_ne(id_now(), first_id);
     fclose(file);
+}
+
+static fleet_engine_t engine;
+
+static const char *engine_state(void)
+{
+    fleet_engine_view(segment, &engine);
+    return fleet_engine_state_name(engine.state);
 }
 
 TEST(the_engine_is_counted)
 {
-    fleet_engine_t shown;
-
     share_zone(ADM_FALLBACK_KEEP);
-    fleet_engine_view(segment, &shown);
-    ck_assert_str_eq(fleet_engine_state_name(shown.state), "off");
+    ck_assert_str_eq(engine_state(), "off");
     fleet_engine_begin(child, true);
-    fleet_engine_view(segment, &shown);
-    ck_assert_str_eq(fleet_engine_state_name(shown.state), "lost");
+    ck_assert_str_eq(engine_state(), "lost");
     fleet_engine_count(child, FLEET_ENGINE_CONNECT);
     fleet_engine_count_sync(child, 10);
     fleet_engine_count_sync(child, 30);
     fleet_engine_count_sync(child, -5);
     fleet_engine_count(child, FLEET_ENGINE_PUSH);
-    fleet_engine_view(segment, &shown);
-    ck_assert_str_eq(fleet_engine_state_name(shown.state), "connected");
-    ck_assert_uint_eq(shown.counts[FLEET_ENGINE_CONNECT], 1);
-    ck_assert_uint_eq(shown.counts[FLEET_ENGINE_SYNC], 3);
-    ck_assert_uint_eq(shown.counts[FLEET_ENGINE_PUSH], 1);
-    ck_assert_int_eq(shown.mean_usec, 40 / 3);
-    ck_assert_int_eq(shown.max_usec, 30);
+    ck_assert_str_eq(engine_state(), "connected");
+    ck_assert_uint_eq(engine.counts[FLEET_ENGINE_CONNECT], 1);
+    ck_assert_uint_eq(engine.counts[FLEET_ENGINE_SYNC], 3);
+    ck_assert_uint_eq(engine.counts[FLEET_ENGINE_PUSH], 1);
+    ck_assert_int_eq(engine.mean_usec, 40 / 3);
+    ck_assert_int_eq(engine.max_usec, 30);
     fleet_engine_count(child, FLEET_ENGINE_ERROR);
-    fleet_engine_view(segment, &shown);
-    ck_assert_str_eq(fleet_engine_state_name(shown.state), "lost");
+    ck_assert_str_eq(engine_state(), "lost");
     fleet_engine_begin(child, false);
-    fleet_engine_view(segment, &shown);
-    ck_assert_str_eq(fleet_engine_state_name(shown.state), "off");
+    ck_assert_str_eq(engine_state(), "off");
 }
 
 TEST(an_agent_that_polls_is_woken)
 {
-    unsigned wakes;
+    unsigned before;
     struct pollfd pipe = { .events = POLLIN };
 
     share_zone(ADM_FALLBACK_KEEP);
     ck_assert_int_eq(adm_agent_open_event(segment), APR_SUCCESS);
-    wakes = adm_agent_wakes(segment);
-    pipe.fd = adm_agent_begin_poll(segment, wakes);
+    before = wakes();
+    pipe.fd = adm_agent_begin_poll(segment, before);
     ck_assert_int_ge(pipe.fd, 0);
     ck_assert_int_eq(poll(&pipe, 1, 0), 0);
     adm_agent_wake(segment);
     ck_assert_int_eq(poll(&pipe, 1, 0), 1);
     adm_agent_end_poll(segment);
     ck_assert_int_eq(poll(&pipe, 1, 0), 0);
-    ck_assert_int_eq(adm_agent_begin_poll(segment, wakes), -1);
+    ck_assert_int_eq(adm_agent_begin_poll(segment, before), -1);
     adm_agent_end_poll(segment);
     adm_agent_wake(segment); /* nobody polls */
     ck_assert_int_eq(poll(&pipe, 1, 0), 0);

@@ -29,6 +29,8 @@ static int stop_inside(void *unused)
     return 0;
 }
 
+static pid_t stopped;
+
 static pid_t start_stopped(void)
 {
     pid_t pid = start(stop_inside, NULL);
@@ -52,24 +54,36 @@ static void seem_stuck_for(adm_usec_t time)
     atomic_store(&rec_of_zone(zone)->stuck_since, adm_now() - time);
 }
 
-static void set_scene(uint32_t limit)
+static void set_scene(void)
 {
-    zone = zone_with(limit, 10);
+    zone = zone_with(1, 10);
     other_zone = zone_with(1, 10);
     child = join();
 }
 
+/* Of the zone, with a holder and a waiter of this child in it. */
+static adm_ticket_t inside, waiting;
+
+static void hold_and_wait(void)
+{
+    set_scene();
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
+}
+
+/* When both have left, too. */
 static void assert_all_is_back(void)
 {
     adm_ticket_t next;
 
+    leave(&inside);
+    leave(&waiting);
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(queued_in(zone), 0);
     ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
     leave(&next);
     ck_assert_int_eq(atomic_load(&rec_of_zone(zone)->stuck_since), 0);
-    assert_segment_consistent();
 }
 
 static enum adm_life_state_t life_of(uint32_t idx)
@@ -98,11 +112,9 @@ static const adm_fault_t points_inside[] = { ADM_FAULT_enter_locked, ADM_FAULT_e
 
 TESTS(a_stopped_owner_delays_no_other_zone_and_no_new_child, 0, POINTS_INSIDE)
 {
-    adm_ticket_t inside, waiting;
     adm_zone_stats_t stats;
-    pid_t stopped;
 
-    set_scene(1);
+    set_scene();
     point = points_inside[_i];
     stopped = start_stopped();
     adm_round(child, adm_now(), true);
@@ -126,16 +138,14 @@ TESTS(a_stopped_owner_delays_no_other_zone_and_no_new_child, 0, POINTS_INSIDE)
 TEST(requests_of_its_own_zone_wait_for_a_second_at_most)
 {
     adm_ticket_t ticket;
-    adm_usec_t began, first;
-    pid_t stopped;
+    adm_usec_t began;
 
-    set_scene(1);
+    set_scene();
     stopped = start_stopped();
     began = adm_now();
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_UNLIMITED);
     ck_assert_int_eq(ticket.fault, ADM_ZONE_BUSY);
-    first = adm_now() - began;
-    ck_assert_int_ge(first, ADM_LOCK_LONG_USEC);
+    ck_assert_int_ge(adm_now() - began, ADM_LOCK_LONG_USEC);
     ck_assert_uint_eq(ticket.held, 0);
     /* From then on nobody does. */
     began = adm_now();
@@ -148,57 +158,41 @@ TEST(requests_of_its_own_zone_wait_for_a_second_at_most)
 
 TEST(an_old_sign_of_a_stuck_zone_means_nothing)
 {
-    adm_ticket_t inside, waiting;
-
-    set_scene(1);
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
+    hold_and_wait();
     seem_stuck_for(2 * ADM_LOCK_LONG_USEC);
     ck_assert(adm_ticket_seems_over(&waiting, adm_now()));
     ck_assert_int_eq(adm_ticket_outcome(&waiting, NEVER, adm_now()), ADM_WAITING);
     ck_assert(!adm_ticket_seems_over(&waiting, adm_now()));
     seem_stuck_for(-3600 * ADM_USEC_PER_SEC); /* nor does one to come */
     ck_assert(!adm_ticket_seems_over(&waiting, adm_now()));
-    leave(&inside);
-    leave(&waiting);
     assert_all_is_back();
 }
 
 /* ---- who leaves -------------------------------------------------------------------- */
 
-static adm_ticket_t inside, waiting;
-static pid_t stopped;
-
-/* The zone is stuck with a holder and a waiter of this child in it. */
 static void get_stuck(void)
 {
-    set_scene(1);
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
+    hold_and_wait();
     stopped = start_stopped();
     seem_stuck_for(ADM_LOCK_LONG_USEC);
 }
 
-TEST(a_resumed_owner_hands_out_permits_released_meanwhile)
+/* Loop test: the owner goes on and hands out what was released meanwhile, or it dies and a
+ * round does. */
+TESTS(a_permit_that_is_left_in_a_stuck_zone_is_handed_out, 0, 2)
 {
     get_stuck();
     leave(&inside);
     ck_assert_uint_eq(inside.held, 0);
     ck_assert(!adm_ticket_is_granted(&waiting));
-    let_go_on(stopped);
+    if (_i) {
+        kill_unnoticed(stopped);
+        adm_round(child, adm_now(), true);
+    }
+    else {
+        let_go_on(stopped);
+    }
     ck_assert(adm_ticket_is_granted(&waiting));
-    leave(&waiting);
-    assert_all_is_back();
-}
-
-TEST(a_round_hands_out_what_was_given_back_before_the_death)
-{
-    get_stuck();
-    leave(&inside);
-    kill_unnoticed(stopped);
-    adm_round(child, adm_now(), true);
-    ck_assert(adm_ticket_is_granted(&waiting));
-    leave(&waiting);
     assert_all_is_back();
 }
 
@@ -217,30 +211,23 @@ TEST(the_next_request_finds_the_released_permit)
 
 TEST(a_request_that_leaves_a_stuck_zone_is_counted_later)
 {
-    adm_zone_stats_t stats;
-
     get_stuck();
     ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()), ADM_TIMEOUT);
     ck_assert_uint_eq(waiting.held, 0);
     let_go_on(stopped);
-    stats = stats_of(child, zone);
-    ck_assert_uint_eq(stats.figures.outcomes[ADM_TIMEOUT], 1);
-    leave(&inside);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_TIMEOUT], 1);
     assert_all_is_back();
 }
 
 TEST(an_earlier_grant_keeps_its_permit)
 {
-    set_scene(1);
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
+    hold_and_wait();
     leave(&inside);
     stopped = start_stopped();
     seem_stuck_for(ADM_LOCK_LONG_USEC);
     ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()), ADM_WAITED);
     ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_WAITED);
     let_go_on(stopped);
-    leave(&waiting);
     assert_all_is_back();
 }
 
@@ -274,7 +261,6 @@ TEST(a_program_that_still_runs_keeps_the_permit)
         adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
     ck_assert(adm_ticket_is_granted(&waiting));
-    leave(&waiting);
     assert_all_is_back();
 }
 
@@ -309,10 +295,10 @@ TEST(a_ticket_used_again_was_not_left)
 
 /* ---- who inherits meanwhile ------------------------------------------------------- */
 
-static void *continue_later(void *pid)
+static void *continue_later(void *unused)
 {
     apr_sleep(5 * ADM_LOCK_BRIEF_USEC);
-    kill(*(pid_t *)pid, SIGCONT);
+    kill(stopped, SIGCONT);
     return NULL;
 }
 
@@ -320,19 +306,18 @@ static void *continue_later(void *pid)
 TEST(a_permit_moves_on_when_the_lock_is_free_again)
 {
     char name[ADM_TICKET_NAME_LENGTH];
-    adm_ticket_t sender, successor = { 0 };
+    adm_ticket_t successor = { 0 };
     pthread_t thread;
-    pid_t pid;
 
-    set_scene(1);
-    ck_assert_int_eq(enter(child, zone, &sender), ADM_ADMITTED);
-    adm_ticket_name(&sender, name);
-    pid = start_stopped();
-    ck_assert_int_eq(pthread_create(&thread, NULL, continue_later, &pid), 0);
+    set_scene();
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    adm_ticket_name(&inside, name);
+    stopped = start_stopped();
+    ck_assert_int_eq(pthread_create(&thread, NULL, continue_later, NULL), 0);
     ck_assert_int_eq(adm_successor_take(child, zone, name, adm_now(), &successor),
                      ADM_SUCCESSOR_MOVED);
     pthread_join(thread, NULL);
-    ck_assert_int_eq(end_of(pid), 0);
+    ck_assert_int_eq(end_of(stopped), 0);
     leave(&successor);
     assert_all_is_back();
 }
@@ -355,7 +340,7 @@ TEST(permits_of_dead_children_in_a_stuck_zone_are_reclaimed_later)
     uint32_t idx;
     pid_t holder;
 
-    set_scene(1);
+    set_scene();
     holder = start_to_stay(hold_in_both_zones, NULL);
     idx = atomic_load(shared);
     stopped = start_stopped();
