@@ -21,21 +21,6 @@ STORY(a_wait_ends_when_the_winner_starts,
       HANDED "queued 0; wait 5ms; B begins; queued 1; waited-usec 5000; wait 1s; B leaves;"
              "longest-usec 1000000; queued 1");
 
-TEST(a_rebuild_derives_granted_and_started_tickets)
-{
-    adm_zone_rec_t *rec;
-
-    tell(HANDED);
-    rec = rec_of_zone(zone);
-    rec->granted_idx = 0;
-    adm_pool_rebuild_locked(segment, rec);
-    tell("has B; wait 5ms; B begins");
-    adm_pool_rebuild_locked(segment, rec);
-    tell("has B; queued 1");
-    adm_pool_rebuild_locked(segment, rec);
-    tell("has B; queued 1");
-}
-
 TEST(a_corrupt_list_of_grants_is_rebuilt)
 {
     tell(HANDED);

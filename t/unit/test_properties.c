@@ -1,7 +1,7 @@
 /* test_properties.c - properties of a zone, checked after each step of random runs.
  *
  * Requests enter, begin, leave and give up, some of them twice. Limits change, and caches
- * are rebuilt. A model alongside records which requests hold permits, and which wait.
+ * are spoilt and rebuilt. A model alongside records which requests hold permits, and which wait.
  * SEED=n repeats one run.
  *   - A request is admitted, queued or rejected as the model expects.
  *   - No key holds more permits than its maximum, and all together no more than the limit.
@@ -36,7 +36,7 @@ static uint32_t limits[ZONES], maximum;
 static uint64_t counted[ZONES][ADM_OUTCOMES], arrivals;
 static adm_child_t *children[2];
 static unsigned seed;
-static adm_usec_t now; /* constant, so that no lease expires */
+static adm_usec_t now; /* a microsecond more each step, so that no lease expires */
 
 static uint32_t up_to(uint32_t most)
 {
@@ -322,11 +322,37 @@ static void set_limit(unsigned in)
     adm_round(children[0], now, false);
 }
 
+/* Overwrite what is derived from the states and the arrivals of tickets. */
+static void spoil(adm_zone_rec_t *rec)
+{
+    uint32_t *const numbers[] = { &rec->head_idx, &rec->tail_idx,  &rec->granted_idx,
+                                  &rec->free_idx, &rec->fresh_idx, &rec->fresh_end_idx };
+    uint32_t idx;
+    unsigned n;
+
+    for (n = 0; n < sizeof(numbers) / sizeof(*numbers); n++) {
+        *numbers[n] = up_to(1) ? up_to(256) : UINT32_MAX;
+    }
+    atomic_store(&rec->active, up_to(99));
+    atomic_store(&rec->queued, up_to(99));
+    atomic_store(&rec->orphans, up_to(99));
+    rec->busy_since_usec = up_to(1) ? 0 : INT64_MAX;
+    rec->next_arrival = up_to(1) ? 0 : rec->next_arrival;
+    for (idx = 1; idx <= segment->sizes.tickets; idx++) {
+        if (segment->chunk_recs[(idx - 1) / ADM_CHUNK_TICKETS].zone_idx
+            == adm_zone_idx(segment, rec)) {
+            adm_ticket_at(segment, idx)->next_idx = up_to(256);
+            adm_ticket_at(segment, idx)->prev_idx = up_to(1) ? 0 : UINT32_MAX;
+        }
+    }
+}
+
 static void rebuild(unsigned in)
 {
     apr_status_t rv;
     adm_zone_rec_t *rec = adm_zone_lock(segment, zones[in].idx, &rv);
 
+    spoil(rec);
     adm_pool_rebuild_locked(segment, rec);
     adm_zone_unlock(segment, rec, now);
 }
@@ -380,6 +406,7 @@ TESTS(properties_hold_after_each_step, 0, TRIES)
         set_limit(n);
     }
     for (n = 0; n < STEPS; n++) {
+        now++;
         step();
         note_grants();
         assert_properties(0);
