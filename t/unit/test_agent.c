@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "auto/auto_duty.h"
+#include "core/adm_limit.h"
 #include "test_support.h"
 
 static adm_usec_t beat(void)
@@ -128,7 +130,7 @@ TEST(what_cannot_wait_wakes_the_agent)
 
 /* ---- the process ---------------------------------------------------------- */
 
-static agent_task_t tasks[1]; /* nothing beside the rounds */
+static agent_task_t tasks[2]; /* nothing beside the rounds, unless a test says so */
 
 static int be_agent(void *unused)
 {
@@ -177,6 +179,33 @@ TEST(the_agent_hands_out_what_a_raised_limit_allows)
     WAIT_FOR(adm_ticket_is_granted(&waiting));
     leave(&waiting);
     leave(&running);
+    end_agent(agent);
+}
+
+/* One has ended, no program was seen: the limit climbs. */
+TEST(the_agent_raises_a_limit_and_lets_waiters_start)
+{
+    const adm_entry_t waits = { .wait = ADM_WAIT_PARKED, .queue_length = 10 };
+    auto_zone_t measured = { .name = "auto", .min = 1, .max = 4 };
+    auto_setup_t setup = { .zones = &measured, .count = 1, .root = "", .state_fd = -1 };
+    adm_ticket_t tickets[3] = { { 0 } };
+    pid_t agent;
+    int n;
+
+    adm_segment_begin_load(segment);
+    ck_assert_int_eq(adm_segment_configure_auto(segment, "auto", 1, 4, 10, &zone), APR_SUCCESS);
+    adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
+    measured.handle = zone;
+    child = join();
+    for (n = 0; n < 3; n++) {
+        ck_assert_int_eq(adm_ticket_enter(child, zone, &waits, adm_now(), &tickets[n]),
+                         n ? ADM_WAITING : ADM_ADMITTED);
+    }
+    tasks[0] = (agent_task_t){ &auto_agent_duty, &setup };
+    agent = start_agent();
+    leave(&tickets[0]);
+    WAIT_FOR(adm_ticket_is_granted(&tickets[1]) && adm_ticket_is_granted(&tickets[2]));
+    ck_assert_uint_ge(adm_limit_effective(rec_of_zone(zone)), 2);
     end_agent(agent);
 }
 
