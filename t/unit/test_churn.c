@@ -3,6 +3,7 @@
  * Random tests print their SEED and accept it back from the environment.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 WITH_FLOWS_TOO;
 
-enum { ZONES = 3, PROCESSES = 4, THREADS = 3, VISITS = 4000, LIMIT = 3 };
+enum { ZONES = 3, PROCESSES = 4, THREADS = 3, VISITS = 2000, LIMIT = 3 };
 
 static adm_zone_t zones[ZONES];
 static unsigned seed;
@@ -21,6 +22,12 @@ static unsigned seed;
 static atomic_uint *inside(unsigned n)
 {
     return &shared[16 + n];
+}
+
+/* How often something became of a request, as they themselves count. */
+static atomic_uint *became(unsigned n, adm_outcome_t outcome)
+{
+    return &shared[32 + n * ADM_OUTCOMES + outcome];
 }
 
 static void choose_seed(void)
@@ -43,9 +50,10 @@ static adm_outcome_t wait_for_turn(adm_ticket_t *ticket, unsigned dice)
     case 0:
         return adm_ticket_cancel(ticket, ADM_GONE, adm_now());
     case 1:
-        outcome = wait_until(ticket, adm_now() + (adm_usec_t)(dice >> 8) % 200);
-        return outcome == ADM_TIMEOUT ? adm_ticket_cancel(ticket, ADM_TIMEOUT, adm_now()) : outcome;
     case 2:
+        outcome = wait_until(ticket, adm_now() + (adm_usec_t)(dice >> 8) % 2000);
+        return outcome == ADM_TIMEOUT ? adm_ticket_cancel(ticket, ADM_TIMEOUT, adm_now()) : outcome;
+    case 3:
         adm_ticket_park(ticket, (dice >> 8) % ADM_PARK_SLOTS);
         while (!adm_ticket_is_granted(ticket)) {
             pause_briefly();
@@ -68,16 +76,16 @@ static int visit(adm_child_t *child, unsigned *dice)
 
     if (outcome == ADM_WAITING) {
         outcome = wait_for_turn(&ticket, (unsigned)rand_r(dice));
-        if (outcome != ADM_WAITED || !atomic_load(&ticket.held)) {
-            adm_ticket_release(&ticket, adm_now());
-            return 0;
-        }
     }
-    if (outcome == ADM_FULL) {
+    atomic_fetch_add(became(n, outcome), 1);
+    if (outcome == ADM_FULL || outcome == ADM_GONE || outcome == ADM_TIMEOUT) {
+        NEED(!atomic_load(&ticket.held));
         return 0;
     }
     NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITED);
+    NEED(adm_ticket_is_granted(&ticket));
     NEED(atomic_fetch_add(inside(n), 1) + 1 <= LIMIT);
+    sched_yield(); /* so that the limit is reached, and others wait */
     atomic_fetch_sub(inside(n), 1);
     leave(&ticket);
     return 0;
@@ -121,12 +129,12 @@ static int churn(void *number)
     return failed;
 }
 
-static void make_zones(void)
+static void make_zones(uint32_t limit)
 {
     unsigned n;
 
     for (n = 0; n < ZONES; n++) {
-        zones[n] = zone_with(LIMIT, 5);
+        zones[n] = zone_with(limit, 5);
     }
 }
 
@@ -146,13 +154,32 @@ static void assert_all_gone(adm_child_t *child)
     ck_assert_uint_eq(stats.parked, 0);
 }
 
+static void assert_each_is_counted(void)
+{
+    adm_zone_stats_t stats;
+    adm_outcome_t outcome;
+    unsigned n, timeouts = 0;
+
+    for (n = 0; n < ZONES; n++) {
+        stats = stats_of(child, zones[n]);
+        for (outcome = 0; outcome < ADM_OUTCOMES; outcome++) {
+            ck_assert_msg(stats.figures.outcomes[outcome] == atomic_load(became(n, outcome)),
+                          "zone %u: %s", n, adm_outcome_name(outcome));
+        }
+        timeouts += atomic_load(became(n, ADM_TIMEOUT));
+    }
+    ck_assert_uint_gt(timeouts, 0);
+}
+
 TEST(processes_and_threads_come_and_go_by_the_thousand)
 {
-    make_zones();
+    make_zones(LIMIT);
     choose_seed();
     play_together(PROCESSES, churn);
     ck_assert_uint_eq(atomic_load(&segment->header->workers_held), 0);
-    assert_all_gone(join());
+    child = join();
+    assert_all_gone(child);
+    assert_each_is_counted();
 }
 
 /* For a failure that is too rare to be looked for: who has what lock. The first
@@ -211,10 +238,12 @@ static int churn_until_killed(void *context)
         adm_zone_t zone = zones[(unsigned)rand_r(&dice) % ZONES];
 
         if (enter(child, zone, &ticket) == ADM_WAITING) {
+            atomic_fetch_add(&shared[1], 1);
             while (wait_until(&ticket, adm_now() + ADM_USEC_PER_MSEC) == ADM_TIMEOUT) {
                 adm_round(child, adm_now(), false);
             }
         }
+        sched_yield();
         leave(&ticket);
     }
 }
@@ -225,7 +254,7 @@ TEST(killed_at_any_moment_they_leave_nothing_behind)
     pid_t pids[PROCESSES];
     unsigned seeds[PROCESSES], n, kills;
 
-    make_zones();
+    make_zones(1);
     choose_seed();
     for (n = 0; n < PROCESSES; n++) {
         seeds[n] = seed + n;
@@ -245,5 +274,7 @@ TEST(killed_at_any_moment_they_leave_nothing_behind)
     for (n = 0; n < PROCESSES; n++) {
         kill_unnoticed(pids[n]);
     }
+    printf("# %u waited\n", atomic_load(&shared[1]));
+    ck_assert_uint_gt(atomic_load(&shared[1]), KILLS);
     assert_all_gone(join());
 }

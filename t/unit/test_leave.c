@@ -1,17 +1,9 @@
-/* test_leave.c - giving a permit back, leaving the line. */
+/* test_leave.c - giving a permit back. */
 #include <pthread.h>
-#include <sched.h>
 
 #include "test_support.h"
 
 WITH_FLOWS_TOO;
-
-static adm_outcome_t cancel(adm_ticket_t *ticket, adm_outcome_t outcome)
-{
-    return adm_ticket_cancel(ticket, outcome, adm_now());
-}
-
-/* ---- release ------------------------------------------------------------- */
 
 TEST(a_ticket_never_entered_can_be_released)
 {
@@ -62,7 +54,7 @@ static int leave_in_fork(void *tickets)
     adm_ticket_t *both = tickets;
 
     leave(&both[0]);
-    cancel(&both[1], ADM_GONE);
+    adm_ticket_cancel(&both[1], ADM_GONE, adm_now());
     NEED(!adm_child_is_self(both[0].child));
     return 0;
 }
@@ -79,77 +71,4 @@ TEST(a_forked_process_gives_nothing_back)
     ck_assert_uint_eq(queued_in(zone), 1);
     leave(&tickets[0]);
     ck_assert(adm_ticket_is_granted(&tickets[1]));
-}
-
-/* ---- both at once -------------------------------------------------------- */
-
-/* Two processes pass one permit to and fro. One waits for it, and cancels
- * while the other one gives it back: the two meet at every distance. */
-enum { RACES = 3000 };
-
-typedef struct race_t {
-    adm_zone_t zone;
-    unsigned max_spin;
-} race_t;
-
-static void spin(unsigned rounds)
-{
-    volatile unsigned n = rounds;
-
-    while (n) {
-        n = n - 1;
-    }
-}
-
-static int give_permit_back(void *context)
-{
-    const race_t *race = context;
-    adm_child_t *child = join();
-    unsigned n;
-
-    for (n = 1; n <= RACES; n++) {
-        adm_ticket_t ticket;
-
-        NEED_SOON(atomic_load(&shared[1]) == n - 1);
-        NEED(enter(child, race->zone, &ticket) == ADM_ADMITTED);
-        atomic_store(&shared[0], n);
-        while (atomic_load(&shared[2]) != n) {
-            sched_yield(); /* a nap would be too long for the race */
-        }
-        spin(n * 7 % race->max_spin);
-        leave(&ticket);
-    }
-    return 0;
-}
-
-TEST(a_cancel_that_meets_a_grant_ends_in_one_of_both)
-{
-    race_t race = { zone_with(1, 1), 4000 };
-    adm_child_t *child = join();
-    pid_t other = start(give_permit_back, &race);
-    unsigned n, granted = 0;
-
-    for (n = 1; n <= RACES; n++) {
-        adm_ticket_t ticket;
-        adm_outcome_t outcome;
-
-        WAIT_FOR(atomic_load(&shared[0]) == n);
-        ck_assert_int_eq(enter(child, race.zone, &ticket), ADM_WAITING);
-        atomic_store(&shared[2], n);
-        spin(n * 13 % race.max_spin);
-        outcome = cancel(&ticket, ADM_TIMEOUT);
-        if (outcome == ADM_WAITED) {
-            ck_assert(adm_ticket_is_granted(&ticket));
-            granted++;
-            leave(&ticket);
-        }
-        else {
-            ck_assert_int_eq(outcome, ADM_TIMEOUT);
-        }
-        WAIT_FOR(active_in(race.zone) == 0);
-        atomic_store(&shared[1], n);
-    }
-    ck_assert_int_eq(end_of(other), 0);
-    printf("# %u of %d cancels came after the grant\n", granted, RACES);
-    ck_assert_uint_eq(stats_of(child, race.zone).figures.outcomes[ADM_TIMEOUT], RACES - granted);
 }
