@@ -178,19 +178,23 @@ static pid_t start_by_daemon(const adm_ticket_t *ticket)
     return pid;
 }
 
-/* A request that is about to start a program. @return the daemon for that. */
+static pid_t daemon_pid;
+
+static void stage_with_daemon(uint32_t limit)
+{
+    make_life_line();
+    daemon_pid = start(be_daemon, NULL);
+    stage(limit, 1);
+}
+
+/* A request that is about to start a program. */
 static adm_ticket_t ticket;
 
-static pid_t announce_beside_a_daemon(void)
+static void announce_beside_a_daemon(void)
 {
-    pid_t daemon;
-
-    make_life_line();
-    daemon = start(be_daemon, NULL);
-    stage(1, 1);
+    stage_with_daemon(1);
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     adm_program_announce(&ticket, ADM_START_BY_TOKEN);
-    return daemon;
 }
 
 static pid_t noted_of(const adm_ticket_t *ticket)
@@ -222,17 +226,25 @@ static bool has_token(pid_t pid)
     return memmem(text, length, ADM_TOKEN_VARIABLE, strlen(ADM_TOKEN_VARIABLE));
 }
 
-TEST(a_program_of_the_daemon_is_known_and_keeps_no_token)
+/* Loop test: its daemon lives, or is dead. */
+TESTS(a_program_of_the_daemon_is_known_and_keeps_no_token, 0, 2)
 {
-    pid_t daemon = announce_beside_a_daemon(), program = start_by_daemon(&ticket);
+    pid_t program;
 
+    announce_beside_a_daemon();
+    program = start_by_daemon(&ticket);
+    if (_i) {
+        kill_unnoticed(daemon_pid);
+    }
     ck_assert_int_eq(noted_of(&ticket), program);
     ck_assert(!has_token(program));
     ck_assert(!adm_program_has_ended(&ticket));
     ck_assert(adm_program_outlives_request(&ticket));
     see_program_end(program);
     ck_assert(adm_program_has_ended(&ticket));
-    kill_unnoticed(daemon);
+    if (!_i) {
+        kill_unnoticed(daemon_pid);
+    }
 }
 
 /* suEXEC: the program is another user's, here everybody else is. */
@@ -253,23 +265,12 @@ TEST(a_program_of_another_user_is_known)
     ck_assert(!adm_program_outlives_request(&ticket));
 }
 
-TEST(a_program_is_known_after_its_daemon_is_dead)
-{
-    pid_t daemon = announce_beside_a_daemon(), program = start_by_daemon(&ticket);
-
-    kill_unnoticed(daemon);
-    ck_assert(!adm_program_has_ended(&ticket));
-    ck_assert(adm_program_outlives_request(&ticket));
-    see_program_end(program);
-    ck_assert(adm_program_has_ended(&ticket));
-}
-
 TESTS(a_token_of_no_open_ticket_starts_nothing, 0, 2)
 {
     adm_ticket_t next;
-    pid_t daemon, program;
+    pid_t program;
 
-    daemon = announce_beside_a_daemon();
+    announce_beside_a_daemon();
     ck_assert(adm_program_has_ended(&ticket)); /* none has started */
     if (_i) {
         leave(&ticket);
@@ -281,17 +282,14 @@ TESTS(a_token_of_no_open_ticket_starts_nothing, 0, 2)
     if (_i) {
         ck_assert_int_eq(noted_of(&next), 0);
     }
-    kill_unnoticed(daemon);
+    kill_unnoticed(daemon_pid);
 }
 
 TEST(the_program_of_another_request_is_not_taken_for_ours)
 {
     adm_ticket_t other;
-    pid_t daemon;
 
-    make_life_line();
-    daemon = start(be_daemon, NULL);
-    stage(2, 1);
+    stage_with_daemon(2);
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &other), ADM_ADMITTED);
     adm_program_announce(&ticket, ADM_START_BY_TOKEN);
@@ -300,7 +298,7 @@ TEST(the_program_of_another_request_is_not_taken_for_ours)
     ck_assert(adm_program_has_ended(&ticket));
     ck_assert(!adm_program_has_ended(&other));
     end_program();
-    kill_unnoticed(daemon);
+    kill_unnoticed(daemon_pid);
 }
 
 static int announce_and_stay(void *unused)
@@ -316,16 +314,14 @@ static int announce_and_stay(void *unused)
 TESTS(a_permit_outlives_its_child_with_the_daemons_program, 0, 2)
 {
     adm_ticket_t waiting;
-    pid_t daemon, victim, program;
+    pid_t victim, program;
 
-    make_life_line();
-    daemon = start(be_daemon, NULL);
-    stage(1, 1);
+    stage_with_daemon(1);
     victim = start_to_stay(announce_and_stay, NULL);
     program = (pid_t)atomic_load(&shared[STARTED]);
     kill_noticed(victim);
     if (_i) {
-        kill_unnoticed(daemon);
+        kill_unnoticed(daemon_pid);
     }
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     make_rounds(5);
@@ -336,7 +332,7 @@ TESTS(a_permit_outlives_its_child_with_the_daemons_program, 0, 2)
     ck_assert(adm_ticket_is_granted(&waiting));
     ck_assert_uint_eq(stats_of(child, zone).figures.reclaimed, 1);
     if (!_i) {
-        kill_unnoticed(daemon);
+        kill_unnoticed(daemon_pid);
     }
 }
 
@@ -353,11 +349,9 @@ static int announce_and_stay_only(void *how)
 TEST(a_program_that_comes_after_the_permit_is_back_does_not_run)
 {
     adm_start_t how = ADM_START_BY_TOKEN;
-    pid_t daemon, program;
+    pid_t program;
 
-    make_life_line();
-    daemon = start(be_daemon, NULL);
-    stage(1, 1);
+    stage_with_daemon(1);
     kill_noticed(start_to_stay(announce_and_stay_only, &how));
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(active_in(zone), 0);
@@ -365,7 +359,7 @@ TEST(a_program_that_comes_after_the_permit_is_back_does_not_run)
     WAIT_FOR(atomic_load(&shared[STARTED]) != 0);
     program = (pid_t)atomic_load(&shared[STARTED]);
     WAIT_FOR(kill(program, 0) != 0);
-    kill_unnoticed(daemon);
+    kill_unnoticed(daemon_pid);
 }
 
 TEST(a_program_without_a_pid_keeps_the_permit_for_ten_seconds)

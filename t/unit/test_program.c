@@ -66,28 +66,23 @@ TEST(a_ticket_without_program_has_none_that_lives)
     ck_assert(adm_program_has_ended(&ticket));
 }
 
-TEST(the_fork_notes_the_pid_of_an_announced_program)
+/* @return the exit code of a process that ends at once, unless it has ended before. */
+static int code_of_fork(void)
 {
-    pid_t pid;
+    pid_t pid = fork();
 
-    admit();
-    pid = start_program(&ticket);
-    ck_assert(adm_program_was_announced(&ticket));
-    WAIT_FOR(noted() == pid);
-    end_of_program(pid);
+    if (pid == 0) {
+        _exit(99);
+    }
+    return end_of(pid);
 }
 
-TEST(an_unannounced_fork_is_not_noted)
+TEST(the_fork_of_an_announced_program_is_noted_and_no_other)
 {
-    pid_t announced, other;
+    pid_t announced = admit_and_run();
 
-    admit();
-    announced = run_another();
-    other = fork();
-    if (other == 0) {
-        _exit(0);
-    }
-    ck_assert_int_eq(end_of(other), 0);
+    ck_assert(adm_program_was_announced(&ticket));
+    ck_assert_int_eq(code_of_fork(), 99);
     ck_assert_int_eq(noted(), announced);
     end_of_program(announced);
 }
@@ -188,27 +183,21 @@ TEST(another_thread_may_check_whether_the_program_runs)
 
 TEST(of_two_programs_it_cannot_be_known)
 {
-    pid_t pids[2];
+    pid_t first = admit_and_run(), second = start_program(&ticket);
 
-    admit();
-    pids[0] = run_another();
-    pids[1] = start_program(&ticket);
-    end_of_program(pids[0]);
-    ck_assert_int_eq(end_of(pids[1]), 0);
+    end_of_program(first);
+    ck_assert_int_eq(end_of(second), 0);
     ck_assert(!adm_program_has_ended(&ticket));
 }
 
 TEST(a_program_after_another_is_known)
 {
-    pid_t pids[2];
+    pid_t next;
 
-    admit();
-    pids[0] = run_another();
-    kill(pids[0], SIGKILL);
-    ck_assert_int_eq(end_of(pids[0]), -SIGKILL);
-    pids[1] = run_another();
+    kill_unnoticed(admit_and_run());
+    next = run_another();
     ck_assert(!adm_program_has_ended(&ticket));
-    end_of_program(pids[1]);
+    end_of_program(next);
     ck_assert(adm_program_has_ended(&ticket));
 }
 
@@ -235,16 +224,10 @@ TEST(a_pid_that_is_used_again_is_not_the_program)
 /* Whoever asked was told that none is there, and gave the permit away. */
 TEST(no_program_starts_once_it_was_found_missing)
 {
-    pid_t pid;
-
     admit();
     adm_program_announce(&ticket, ADM_START_HERE);
     ck_assert(adm_program_has_ended(&ticket));
-    pid = fork();
-    if (pid == 0) {
-        _exit(99);
-    }
-    ck_assert_int_eq(end_of(pid), 0);
+    ck_assert_int_eq(code_of_fork(), 0);
 }
 
 TEST(the_next_owner_of_a_ticket_has_no_program)
@@ -262,15 +245,9 @@ TEST(the_next_owner_of_a_ticket_has_no_program)
 /* What a daemon starts is not forked here; another module's filter may be. */
 TEST(what_is_forked_here_is_not_the_program_of_a_daemon)
 {
-    pid_t pid;
-
     admit();
     adm_program_announce(&ticket, ADM_START_BY_TOKEN);
-    pid = fork();
-    if (pid == 0) {
-        _exit(0);
-    }
-    ck_assert_int_eq(end_of(pid), 0);
+    ck_assert_int_eq(code_of_fork(), 99);
     ck_assert_int_eq(noted(), 0);
 }
 
