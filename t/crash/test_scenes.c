@@ -1,16 +1,23 @@
 /* test_scenes.c - where processes are killed, and in which story. */
 #include "test_scenes.h"
+#include "test_traced.h"
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "../unit/test_support.h"
+#include "auto/auto_shm.h"
 #include "core/adm_agent.h"
 #include "core/adm_limit.h"
 #include "core/adm_zone.h"
+#include "fleet/fleet_shm.h"
 #include "spool/spool_shm.h"
 
 adm_fault_t point;
+bool is_traced;
+
+adm_child_t *survivor;
+adm_ticket_t held, awaited;
 
 static adm_ticket_t ticket; /* of the victim, whose child is the global one */
 
@@ -18,13 +25,29 @@ static adm_ticket_t ticket; /* of the victim, whose child is the global one */
 
 void arm(void)
 {
-    adm_fault_arm(point, 1);
+    if (is_traced) {
+        raise(SIGSTOP);
+    }
+    else {
+        adm_fault_arm(point, 1);
+    }
 }
 
 static bool gets_permit(void)
 {
     child = join();
     return enter(child, zone, &ticket) == ADM_ADMITTED;
+}
+
+void wait_for_another(void)
+{
+    uint32_t before = queued_in(zone);
+    adm_usec_t give_up = deadline();
+
+    atomic_store(&shared[0], 1);
+    while (queued_in(zone) == before && adm_now() < give_up) {
+        pause_briefly();
+    }
 }
 
 /* Until a program that is not there counts as gone. */
@@ -35,7 +58,7 @@ static void audit_for_seconds(void)
     adm_round(child, adm_now() + 2 * ADM_USEC_PER_SEC, true);
 }
 
-static int enter_and_leave(void *unused)
+int enter_and_leave(void *unused)
 {
     child = join();
     arm();
@@ -53,39 +76,39 @@ static int enter_and_wait(void *unused)
     return 0;
 }
 
-static int enter_and_cancel(void *unused)
+int enter_and_cancel(void *unused)
 {
     child = join();
-    NEED(enter(child, zone, &ticket) == ADM_WAITING);
     arm();
+    NEED(enter(child, zone, &ticket) == ADM_WAITING);
     adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     return 0;
 }
 
 /* Holds the permit until somebody stands behind it. */
-static int hand_over(void *unused)
+int hand_over(void *unused)
 {
     NEED(gets_permit());
-    atomic_store(&shared[0], 1);
-    NEED_SOON(queued_in(zone) > 0);
+    wait_for_another();
     arm();
     leave(&ticket);
     return 0;
 }
 
 /* Its permit moves on while somebody waits. */
-static int move_on(void *unused)
+int move_on(void *unused)
 {
     adm_ticket_t heir = { 0 };
     char name[ADM_TICKET_NAME_LENGTH];
 
     NEED(gets_permit());
     adm_ticket_name(&ticket, name);
-    atomic_store(&shared[0], 1);
-    NEED_SOON(queued_in(zone) > 0);
+    wait_for_another();
     arm();
     adm_who_note_sent(&ticket, 1);
     NEED(adm_successor_take(child, zone, name, adm_now(), &heir) == ADM_SUCCESSOR_MOVED);
+    leave(&ticket);
+    leave(&heir);
     return 0;
 }
 
@@ -136,7 +159,7 @@ static void leave_without_lock(void)
     }
 }
 
-static int enter_and_leave_to_others(void *unused)
+int enter_and_leave_to_others(void *unused)
 {
     child = join();
     NEED(enter(child, zone, &ticket) == APR_SUCCESS);
@@ -146,7 +169,7 @@ static int enter_and_leave_to_others(void *unused)
 }
 
 /* Arms before it registers: the story is that, and what there is to mend. */
-static int register_only(void *unused)
+int register_only(void *unused)
 {
     arm();
     join();
@@ -229,6 +252,131 @@ static int leave_before_it_waits(void *unused)
     return 0;
 }
 
+/* ---- somebody sets a limit: an administrator, the agent ---------------------- */
+
+/* An administrator has it at 1, and opens the zone. */
+static bool order_one(adm_child_t *child)
+{
+    adm_override_t before, after,
+        wanted = { .limit = 1, .queue_length = ADM_OVERRIDE_KEEP, .mode = ADM_MODE_OPEN };
+
+    return adm_override_set(child, zone, &wanted, adm_now(), &before, &after) == APR_SUCCESS;
+}
+
+static int override_limit(void *unused)
+{
+    child = join();
+    arm();
+    NEED(order_one(child));
+    return 0;
+}
+
+/* What the agent does with a limit that finds itself. */
+static void tune(adm_child_t *child)
+{
+    const law_tune_t state = { .version = LAW_TUNE_VERSION };
+
+    atomic_store(&rec_of_zone(zone)->measured_began, 1);
+    auto_write(segment, zone, &state, 1, adm_now());
+    auto_set(child, zone, 1, adm_now());
+}
+
+static int tune_only(void *unused)
+{
+    child = join();
+    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
+    arm();
+    tune(child);
+    return 0;
+}
+
+/* The zone has a share, kept whatever happens. */
+static void join_with_share(uint32_t share)
+{
+    child = join();
+    adm_segment_share(segment, zone, ADM_FALLBACK_KEEP);
+    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
+    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_SHARE, share);
+}
+
+static bool apply_one(adm_child_t *child)
+{
+    const law_fleet_share_t one = { .share = 1,
+                                    .until_usec = adm_clock_since_boot() + 10 * ADM_USEC_PER_SEC };
+
+    return fleet_apply(child, zone, &one, adm_now()) == APR_SUCCESS;
+}
+
+/* The zone is shared for a while: nothing, then one. */
+static bool share(adm_child_t *child)
+{
+    const law_fleet_who_t who = { .count = 1 };
+    adm_ticket_t ticket;
+    law_fleet_work_t work;
+
+    adm_segment_share(segment, zone, ADM_FALLBACK_KEEP);
+    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_SHARE, 20);
+    if (fleet_promise(child, zone, 0, false, adm_now(), &work) != APR_SUCCESS) {
+        return false;
+    }
+    enter(child, zone, &ticket);
+    leave(&ticket);
+    if (!apply_one(child)) {
+        return false;
+    }
+    adm_segment_share(segment, zone, ADM_FALLBACK_NONE);
+    fleet_engine_note_servers(child, zone, &who);
+    return true;
+}
+
+static void share_again(adm_child_t *child)
+{
+
+    if (adm_limit_of_source(rec_of_zone(zone), ADM_LIMIT_SHARE) != ADM_LIMIT_NONE) {
+        apply_one(child);
+    }
+}
+
+static int share_lowered(void *unused)
+{
+    law_fleet_work_t work;
+
+    join_with_share(2);
+    arm();
+    NEED(fleet_promise(child, zone, 1, false, adm_now(), &work) == APR_SUCCESS);
+    return 0;
+}
+
+static int share_granted(void *unused)
+{
+    join_with_share(0);
+    arm();
+    NEED(apply_one(child));
+    return 0;
+}
+
+static int share_awaited(void *unused)
+{
+    law_fleet_work_t work;
+
+    join_with_share(1);
+    NEED(fleet_promise(child, zone, 1, false, adm_now(), &work) == APR_SUCCESS);
+    arm();
+    NEED(enter(child, zone, &ticket) == ADM_WAITING);
+    return 0;
+}
+
+static int sharers_noted(void *unused)
+{
+    const law_fleet_who_t who = { .count = 1, .servers = { { .name = "one" } } };
+    child = join();
+    arm();
+    fleet_engine_note_servers(child, zone, &who);
+    return 0;
+}
+
+/* ---- and all of it ------------------------------------------------------- */
+
 bool is_of_flows(adm_fault_t at)
 {
     return at >= ADM_FAULT_ask_filled;
@@ -273,14 +421,15 @@ int do_everything(void *unused)
     return 0;
 }
 
-static int die_with_permit(void *unused)
+int die_with_ticket(void *unused)
 {
-    NEED(gets_permit());
+    child = join();
+    enter(child, zone, &ticket);
     kill(getpid(), SIGKILL);
     return 0;
 }
 
-static int die_with_program(void *unused)
+int die_with_program(void *unused)
 {
     NEED(gets_permit());
     adm_program_announce(&ticket, ADM_START_HERE);
@@ -300,7 +449,7 @@ static int enter_again_with_program(void *unused)
     return 0;
 }
 
-static int die_inside_the_lock(void *unused)
+int die_inside_the_lock(void *unused)
 {
     child = join();
     adm_fault_arm(ADM_FAULT_enter_stored, 1);
@@ -308,7 +457,7 @@ static int die_inside_the_lock(void *unused)
     return 0;
 }
 
-static int audit_and_audit(void *unused)
+int audit_and_audit(void *unused)
 {
     arm();
     child = join();
@@ -319,11 +468,6 @@ static int audit_and_audit(void *unused)
 /* ---- the matrix ---------------------------------------------------------- */
 
 #define KILL(name) #name, ADM_FAULT_##name
-#define FREE .limit = 1
-#define HELD .limit = 1, .is_held = true
-#define HELD_AND_AWAITED .limit = 1, .is_held = true, .is_awaited = true
-#define PARALLEL .limit = 1, .is_parallel = true
-#define AWAITED .limit = 0, .is_awaited = true
 #define FLOWS .needs_flows = true
 
 const scene_t scenes[] = {
@@ -373,9 +517,9 @@ const scene_t scenes[] = {
     { KILL(rebuild_counted), die_inside_the_lock, register_only, FREE },
     { KILL(rebuild_begun), die_inside_the_lock, register_only, HELD },
     { KILL(rebuild_counted), die_inside_the_lock, register_only, HELD_AND_AWAITED },
-    { KILL(leave_stored), die_with_permit, register_only, FREE },
-    { KILL(reap_freed), die_with_permit, register_only, FREE },
-    { KILL(reap_done), die_with_permit, register_only, FREE },
+    { KILL(leave_stored), die_with_ticket, register_only, FREE },
+    { KILL(reap_freed), die_with_ticket, register_only, FREE },
+    { KILL(reap_done), die_with_ticket, register_only, FREE },
     { KILL(reap_orphaned), die_with_program, audit_and_audit, FREE },
     { KILL(orphan_freed), die_with_program, audit_and_audit, FREE },
     { KILL(enter_locked), NULL, enter_again_with_program, FREE },
@@ -411,3 +555,94 @@ const scene_t scenes[] = {
 };
 
 const int scene_count = (int)(sizeof(scenes) / sizeof(scenes[0]));
+
+/* ---- before a death, and after it ---------------------------------------- */
+
+void set_stage(const scene_t *scene)
+{
+    memset(shared, 0, SHARED_WORDS * sizeof(*shared));
+    has_keys = uses_flows;
+    zone = zone_called("stage", scene->limit, 10);
+    survivor = join();
+    if (scene->is_held) {
+        ck_assert_int_eq(enter(survivor, zone, &held), ADM_ADMITTED);
+    }
+    if (scene->is_awaited) {
+        ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_WAITING);
+    }
+    if (scene->before) {
+        ck_assert_int_eq(play(scene->before, NULL), -SIGKILL);
+    }
+}
+
+void follow(const scene_t *scene)
+{
+    if (scene->is_parallel) {
+        WAIT_FOR(atomic_load(&shared[0]) == 1);
+        ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_WAITING);
+    }
+}
+
+/* What has just happened, for messages. */
+static const char *played;
+static unsigned last_change;
+
+static void must(bool condition, const char *what)
+{
+    ck_assert_msg(condition, "%s, change %u: %s", played, last_change, what);
+}
+
+static void must_be_whole(void)
+{
+    const char *wrong = adm_check(segment);
+
+    must(!wrong, wrong);
+    assert_shown_is_possible(survivor, zone, played, last_change);
+}
+
+/* The dead left nothing in the table of children but the survivor. */
+static void must_be_alone(void)
+{
+    uint32_t idx;
+
+    for (idx = 1; idx <= segment->sizes.children; idx++) {
+        enum adm_life_state_t state = adm_life_state(
+            atomic_load(&adm_child_at(segment, idx)->life));
+
+        must(state == (idx == survivor->idx ? ADM_LIFE_LIVE : ADM_LIFE_FREE), "a record is left");
+    }
+}
+
+void survive(const scene_t *scene, unsigned change)
+{
+    bool is_in_line = scene->is_awaited || scene->is_parallel;
+    adm_ticket_t next;
+    int round;
+
+    played = scene->name;
+    last_change = change;
+    /* More than once: until an orphaned program is given up. */
+    for (round = 0; round < 4; round++) {
+        adm_round(survivor, adm_now() + round * ADM_USEC_PER_SEC, true);
+    }
+    must_be_whole();
+    share_again(survivor);
+    must(active_in(zone) == (scene->is_held || is_in_line), "permits are lost or too many");
+    must(queued_in(zone) == (scene->is_held && is_in_line), "the queue is wrong");
+    if (scene->is_held) {
+        must(adm_ticket_is_granted(&held), "the survivor's permit is gone");
+        leave(&held);
+    }
+    if (is_in_line) {
+        must(adm_ticket_is_granted(&awaited), "the first in line got nothing");
+        must(wait_until(&awaited, 0) == ADM_WAITED, "it cannot begin");
+        leave(&awaited);
+    }
+    /* The next one finds a zone as if nothing had been. */
+    must(active_in(zone) == 0, "a permit is left");
+    zone_called("stage", 1, 10);
+    must(enter(survivor, zone, &next) == ADM_ADMITTED, "the next one cannot enter");
+    leave(&next);
+    must_be_whole();
+    must_be_alone();
+}

@@ -3,72 +3,86 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test_scenes.h"
 #include "test_traced.h"
-
-void begin_steps(void)
-{
-    raise(SIGSTOP);
-}
 
 /* ---- the hand that kills ------------------------------------------------- */
 
-static void *seen; /* the segment as it was an instruction ago */
+/* The segment as it was an instruction ago. */
+static void *seen;
+static size_t seen_bytes;
 
-void make_copy(void)
+static void see_segment(void)
 {
-    seen = mmap(NULL, adm_segment_bytes(segment), PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (seen_bytes != adm_segment_bytes(segment)) {
+        seen_bytes = adm_segment_bytes(segment);
+        seen = realloc(seen, seen_bytes);
+        ck_assert_ptr_nonnull(seen);
+    }
+    memcpy(seen, segment->base, seen_bytes);
 }
 
 static bool segment_has_changed(void)
 {
-    if (memcmp(seen, segment->base, adm_segment_bytes(segment)) == 0) {
+    if (memcmp(seen, segment->base, seen_bytes) == 0) {
         return false;
     }
-    memcpy(seen, segment->base, adm_segment_bytes(segment));
+    see_segment();
     return true;
 }
 
-pid_t start_traced(int (*steps)(void))
+static int ask_to_be_traced(void *unused)
 {
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
-            _exit(77);
-        }
-        _exit(steps());
-    }
-    return pid;
+    return ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 ? 0 : 1;
 }
 
-bool reaches_its_steps(pid_t pid)
+bool can_trace(void)
+{
+    bool can = play(ask_to_be_traced, NULL) == 0;
+
+    if (!can) {
+        printf("# tracing is not allowed here\n");
+    }
+    return can;
+}
+
+static int be_traced(void *victim)
+{
+    ask_to_be_traced(NULL);
+    is_traced = true;
+    return (*(story_t *)victim)(NULL);
+}
+
+pid_t start_traced(story_t victim)
+{
+    return start(be_traced, &victim);
+}
+
+void reach_steps(pid_t pid)
 {
     int status;
 
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-        return false;
-    }
     ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
-    return true;
 }
+
+static int last_code; /* of a story that has ended */
 
 bool steps_to_change(pid_t pid, unsigned changes)
 {
     int status;
 
-    memcpy(seen, segment->base, adm_segment_bytes(segment));
+    see_segment();
     while (changes) {
         ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         if (!WIFSTOPPED(status)) {
             ck_assert(WIFEXITED(status));
+            last_code = WEXITSTATUS(status);
             return false;
         }
         changes -= segment_has_changed();
@@ -114,6 +128,7 @@ unsigned record_changes(pid_t pid)
     while (steps_to_change(pid, 1)) {
         keep_change(++changes);
     }
+    ck_assert_int_eq(last_code, 0);
     return changes;
 }
 

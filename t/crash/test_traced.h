@@ -2,22 +2,16 @@
 #ifndef TEST_TRACED_H
 #define TEST_TRACED_H
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 #include "../unit/test_support.h"
 
-/** In a story: from here on each instruction counts. */
-void begin_steps(void);
+/** @return whether tracing is possible; else it says that it is not. */
+bool can_trace(void);
 
-/** Room for the segment as it was an instruction ago: once a test, before the rest. */
-void make_copy(void);
+/** Play the story of a victim, traced, in a process of its own. */
+pid_t start_traced(story_t victim);
 
-/** Play a story in a process of its own. */
-pid_t start_traced(int (*steps)(void));
-
-/** Let it run up to begin_steps(). @return whether tracing is possible. */
-bool reaches_its_steps(pid_t pid);
+/** Let it run up to where it would arm. */
+void reach_steps(pid_t pid);
 
 /** Step until the segment has changed @a changes times. @return false if the
  *  story ended before. */
