@@ -193,7 +193,7 @@ TEST(the_agent_raises_a_limit_and_lets_waiters_start)
     int n;
 
     adm_segment_begin_load(segment);
-    ck_assert_int_eq(adm_segment_configure_auto(segment, "auto", 1, 4, 10, &zone), APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_configure(segment, "auto", 4, 1, 10, &zone), APR_SUCCESS);
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
     measured.handle = zone;
     child = join();

@@ -38,25 +38,25 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 static void say_ticks(int user, int nice, int idle)
 {
     write_file("/proc/stat",
-        "cpu  %d %d 0 %d 0 0 0 0 0 0\n"
-        "cpu0 %d %d 0 %d 0 0 0 0 0 0\n"
-        "cpu1 %d %d 0 %d 0 0 0 0 0 0\n"
-        "intr 1 2 3\n",
-        4 * user, 2 * nice, 2 * idle, user, nice, idle, 3 * user, nice, idle);
+               "cpu  %d %d 0 %d 0 0 0 0 0 0\n"
+               "cpu0 %d %d 0 %d 0 0 0 0 0 0\n"
+               "cpu1 %d %d 0 %d 0 0 0 0 0 0\n"
+               "intr 1 2 3\n",
+               4 * user, 2 * nice, 2 * idle, user, nice, idle, 3 * user, nice, idle);
 }
 
 static void say_memory(int total_mb, int available_mb)
 {
-    write_file("/proc/meminfo", "MemTotal: %d kB\nMemFree: 1 kB\nMemAvailable: %d kB\n", total_mb * 1024,
-        available_mb * 1024);
+    write_file("/proc/meminfo", "MemTotal: %d kB\nMemFree: 1 kB\nMemAvailable: %d kB\n",
+               total_mb * 1024, available_mb * 1024);
 }
 
 static void say_pressure(const char *path, unsigned long some)
 {
     write_file(path,
-        "some avg10=0.00 avg60=0.00 avg300=0.00 total=%lu\n"
-        "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
-        some);
+               "some avg10=0.00 avg60=0.00 avg300=0.00 total=%lu\n"
+               "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+               some);
 }
 
 /* A machine of two processors and 1,000 MB without control groups. */
@@ -69,7 +69,7 @@ static void make_machine(void)
     say_pressure("/proc/pressure/memory", 0);
     usable = 1 << 0 | 1 << 1;
     write_file("/proc/vmstat", "pswpin 0\npswpout 0\nallocstall_dma 0\n"
-                        "allocstall_normal 0\n");
+                               "allocstall_normal 0\n");
 }
 
 static const auto_seen_t *look_again(void)
@@ -104,7 +104,7 @@ TEST(a_machine_without_groups_is_what_there_is)
     say_pressure("/proc/pressure/memory", 50000);
     say_memory(1000, 300);
     look_again();
-    assert_processors(2, 500); /* 40 of 80 ticks; niced ones count as idle */
+    assert_processors(2, 500);                  /* 40 of 80 ticks; niced ones count as idle */
     ck_assert_uint_eq(seen->own_permille, 500); /* nothing tells it apart */
     assert_memory(1000, 300);
     ck_assert_uint_eq(seen->stall_permille, 200);
@@ -174,7 +174,8 @@ TEST(the_tightest_of_all_groups_above_decides)
     make_unified();
     say_mb(SERVICE "/memory.max", 800);
     say_mb(SERVICE "/memory.current", 500);
-    write_file("/sys/fs/cgroup/system.slice/apache2.service/memory.stat", "inactive_file %d\n", 100 << 20);
+    write_file("/sys/fs/cgroup/system.slice/apache2.service/memory.stat", "inactive_file %d\n",
+               100 << 20);
     open_senses();
     look_again();
     assert_memory(800, 400);
@@ -325,8 +326,9 @@ static void say_program(const adm_ticket_rec_t *rec, int mb, int peak_mb)
     write_file(apr_psprintf(pool, "/proc/%u/statm", pid), "%ld %ld 1 1 0 1 0\n", 2 * pages, pages);
     /* Its name may have been chosen to mislead. */
     write_file(apr_psprintf(pool, "/proc/%u/stat", pid),
-        "%u (a) Z 1) S 0 0 0 0 0 0 0 0 7 0 2 1 0 0 0 0 1 0 0 0 %ld\n", pid, pages);
-    write_file(apr_psprintf(pool, "/proc/%u/status", pid), "Name: a\nVmHWM:\t%d kB\n", peak_mb * 1024);
+               "%u (a) Z 1) S 0 0 0 0 0 0 0 0 7 0 2 1 0 0 0 0 1 0 0 0 %ld\n", pid, pages);
+    write_file(apr_psprintf(pool, "/proc/%u/status", pid), "Name: a\nVmHWM:\t%d kB\n",
+               peak_mb * 1024);
 }
 
 static adm_ticket_rec_t *start_program(adm_child_t *child, adm_zone_t zone, uint32_t pid,

@@ -150,7 +150,8 @@ static void note_late(void)
 {
     begin_with_heir();
     ck_assert_uint_eq(successor.idx, sender.idx);
-    atomic_store(&rec_of_ticket(&successor)->bell, adm_bell_left(sender.arrival, ADM_LEFT_RELEASED));
+    atomic_store(&rec_of_ticket(&successor)->bell,
+                 adm_bell_left(sender.arrival, ADM_LEFT_RELEASED));
     atomic_store(&rec_of_zone(zone)->has_left, 1);
 }
 
