@@ -5,18 +5,12 @@
 use AdmissionTest;
 use Time::HiRes qw(time);
 
-my $TWO_SECONDS = 2;
-
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, conf =>
         location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 10'));
     my $zone = '/cgi-bin/';
     my $watch = $httpd->watch;
-    my $in_time = sub {
-        my ($since) = @_;
-        in_two_seconds($since);
-    };
     my $fill = sub {
         my ($name) = @_;
         my $url = "/cgi-bin/heavy?until=$name&id=$name";
@@ -39,7 +33,7 @@ for_each_combo(sub {
             my $is = $httpd->zone($zone);
             $is->{Active} == 2 || $is->{Queued} == 0;
         } 'the remaining requests run';
-        $in_time->($killed_at);
+        in_two_seconds($killed_at);
         $httpd->open_gate('one');
         my $statuses = statuses(answers(@clients));
         is(($statuses->{200} // 0) + $statuses->{0}, 5,
@@ -53,7 +47,7 @@ for_each_combo(sub {
         'all children are killed, httpd starts new ones';
     my $new_at = time;
     $httpd->zone_becomes($zone, 'no request waits', Queued => 0);
-    $in_time->($new_at);
+    in_two_seconds($new_at);
     is_deeply statuses(answers(@clients)), { 0 => 5 }, 'their clients were cut off';
 
     # What runs now must leave room for the two programs left behind.
@@ -62,6 +56,6 @@ for_each_combo(sub {
     my $opened_at = time;
     is_deeply statuses(answers(@next)), { 200 => 4 }, 'the next requests run';
     $httpd->zone_becomes($zone, 'nothing remains of dead children', Active => 0, Queued => 0);
-    $in_time->($opened_at);
+    in_two_seconds($opened_at);
     is $watch->most, 2, 'there were never more than two programs';
 });

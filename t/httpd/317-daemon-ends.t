@@ -22,8 +22,7 @@ for_each_combo(sub {
     is $httpd->live_programs_now, $limit, 'they run on';
     is $httpd->zone($zone)->{Active}, $limit, 'and have their permits';
 
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@first, @next)), { 200 => 2 * $limit }, 'all are answered';
+    $httpd->serves('go', 'all are answered', @first, @next);
     $httpd->zone_becomes($zone, 'all permits are back', Active => 0, Orphans => 0);
     is $httpd->zone($zone)->{Reclaimed}, 0, 'none was reclaimed';
     # A program closes its output a moment before it has ended.

@@ -22,8 +22,7 @@ for_each_combo(sub {
     # Else one that had no program yet would be told so, too.
     wait_for { 2 == grep { /^start first/ } $httpd->record } 'two programs run';
     chmod 0, $socket or die "$socket: $!\n";
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@runs)), { 200 => 2 }, 'the first two end';
+    $httpd->serves('go', 'the first two end', @runs);
     wait_for { $tries->() >= 4 } 'the next two try more than once';
     $httpd->zone_becomes($zone, '... and no other request', Active => 2, Queued => $waiters - 2);
     chmod 0600, $socket or die "$socket: $!\n";

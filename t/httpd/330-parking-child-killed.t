@@ -52,9 +52,7 @@ for_each_parking_combo(sub {
     my @new = $ask_other->($keeps, 'new', 10);
     server_becomes($httpd, 'it parks, too', AdmissionParked => 30, AdmissionBlocked => 0);
 
-    $httpd->open_gate('go');
-    is_deeply statuses(answers($hold, @first, @last, @new)), { 200 => 31 },
-        'every other request gets a response';
+    $httpd->serves('go', 'every other request gets a response', $hold, @first, @last, @new);
     my @order = map { /^start (\D+)/ } $httpd->record;
     is_in_order($httpd, $zone, \@order,
                 [ 'go-runs', ('first') x 10, ('last') x 10, ('new') x 10 ],
@@ -71,8 +69,7 @@ for_each_parking_combo(sub {
     kill KILL => $keeps;
     is $hold->answer->{status}, 0, 'the child that runs the program is killed';
     $httpd->zone_becomes($zone, 'its program holds the permit', Active => 1, Queued => 20);
-    $httpd->open_gate('orphan');
-    is_deeply statuses(answers(@line)), { 200 => 20 }, 'when it has ended the parked requests run';
+    $httpd->serves('orphan', 'when it has ended the parked requests run', @line);
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
     server_becomes($httpd, 'no request remains parked', AdmissionParked => 0);
 });

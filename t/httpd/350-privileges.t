@@ -38,8 +38,7 @@ sub runs_at_once {
     $httpd->zone_becomes('/cgi-bin/', 'the others wait', Active => $count, Queued => 6 - $count)
         if $count < 6;
     wait_for { $count == $httpd->live_programs_now } $what, 20;
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@asked)), { 200 => 6 }, 'all are answered';
+    $httpd->serves('go', 'all are answered', @asked);
 }
 
 sub is_possible {

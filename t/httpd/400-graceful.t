@@ -56,9 +56,7 @@ for_each_combo(sub {
     is $client{old2}->answer->{status}, 200, 'the second ends';
     $httpd->zone_becomes($zone, 'no request takes its slot either', Active => 1, Queued => 1);
     is_deeply [ grep { /$next/ } $httpd->record ], [], 'the waiting request has not started';
-    $httpd->open_gate('last');
-    is_deeply statuses(answers(@client{$third, $next})), { 200 => 2 },
-        'the last one of the old line and the new one end well';
+    $httpd->serves('last', 'the last one of the old line and the new one end well', @client{$third, $next});
     $httpd->zone_becomes($zone, 'all is counted', Active => 0, Queued => 0, Admitted => $admitted);
     like join(', ', $httpd->record), qr/end $third, start $next/,
         'the new one started after the last of the old line had ended';
@@ -68,8 +66,7 @@ for_each_combo(sub {
     wait_for { $hold->has_begun } 'one runs while its zone is removed';
     $httpd->graceful;
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'without the zone there is no limit';
-    $httpd->open_gate('removed');
-    is $hold->answer->{status}, 200, 'the one in the removed zone ends well';
+    $httpd->serves('removed', 'the one in the removed zone ends well', $hold);
     wait_for { $httpd->status->{AdmissionZones} == 0 } 'then the zone is gone';
 
     $httpd->configure(zone_of(1));

@@ -33,8 +33,7 @@ for_each_combo(sub {
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
     my $waits = $httpd->ask('/cgi-bin/heavy');
     $httpd->zone_becomes('/cgi-bin/', 'the next one waits', Active => 1, Queued => 1);
-    $httpd->open_gate('go');
-    is_deeply statuses(answers($hold, $waits)), { 200 => 2 }, 'both are served';
+    $httpd->serves('go', 'both are served', $hold, $waits);
 
     $httpd->graceful;
     is $is_told->(), 1, 'and once';

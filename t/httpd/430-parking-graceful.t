@@ -30,9 +30,7 @@ for_each_parking_combo(sub {
     $_->leave for splice @old, 51, 10;
     $httpd->zone_becomes($zone, 'parked clients of the old child leave',
                          Queued => $waiters + 10, Gone => 10);
-    $httpd->open_gate('graceful');
-    is_deeply statuses(answers(@old, @new)), { 200 => $waiters + 11 },
-        'old ones and new ones are answered';
+    $httpd->serves('graceful', 'old ones and new ones are answered', @old, @new);
     is_in_order($httpd, $zone, [ map { /^start (new)?/ ? $1 // 'old' : () } $httpd->record ],
                 [ ('old') x ($waiters - 9), ('new') x 20 ], '... in the order of arrival');
     $_->leave for @old;
@@ -54,9 +52,7 @@ for_each_parking_combo(sub {
     kill WINCH => $httpd->{pid};
     wait_for { !eval { $httpd->connect } } 'graceful-stop: no request is admitted';
     $_->abort for splice @old, 51, 10;
-    $httpd->open_gate('stop');
-    is_deeply statuses(answers(@old)), { 200 => $waiters - 9 },
-        'admitted requests get their response';
+    $httpd->serves('stop', 'admitted requests get their response', @old);
     is scalar(grep { /^start stop-\d/ } $httpd->record), $waiters - 10,
         '... no program ran for clients that left';
     $httpd->finish;

@@ -25,6 +25,5 @@ for_each_parking_combo(sub {
     # Itself, the worker, the dispatcher.
     wait_for { threads_of($second) <= 3 } '... and its listener has ended';
     $httpd->zone_becomes($zone, 'the client waits', Active => 1, Queued => 1);
-    $httpd->open_gate('go');
-    is_deeply statuses(answers($holder, $late)), { 200 => 2 }, 'both are answered';
+    $httpd->serves('go', 'both are answered', $holder, $late);
 }, 'event+cgid', 'event+cgid+completion');

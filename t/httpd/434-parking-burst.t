@@ -27,8 +27,7 @@ for_each_parking_combo(sub {
     wait_for { 2 == grep { /SIGUSR1 received/ } $httpd->error_log } 'the child is told to end';
     unlink "$httpd->{dir}/heavy/yawn";
     is_deeply statuses(answers(@many)), { 503 => $many }, 'each is answered';
-    $httpd->open_gate('go');
-    is_deeply statuses(answers($holder)), { 200 => 1 }, '... and the request that ran';
+    $httpd->serves('go', '... and the request that ran', $holder);
     wait_for { !grep { $_ == $second } $httpd->children } 'the child ends';
     $httpd->expect_rejections("test.example:$zone", 'long');
 }, 'event+cgid', 'event+cgid+completion');

@@ -25,8 +25,7 @@ for_each_combo(sub {
     $httpd->graceful;
     my $later = $httpd->ask('/app/later');
     $httpd->zone_becomes('z', 'a later one waits in a new child', Active => 1, Queued => 4);
-    $httpd->open_gate('go');
-    is $runs->answer->{status}, 200, 'what ran before the reload is answered';
+    $httpd->serves('go', 'what ran before the reload is answered', $runs);
     my @answers = answers(@wait);
     is_deeply [ map { $_->{status} } @answers ], [ (503) x 3 ], 'what waited is rejected';
     is $answers[0]{headers}{'retry-after'}, 1, '... with Retry-After';

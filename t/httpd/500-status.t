@@ -34,8 +34,7 @@ for_each_combo(sub {
     my $status_now = $httpd->status;
     is $status_now->{AdmissionBlocked} + $status_now->{AdmissionParked}, 1,
         'it is blocked or parked';
-    $httpd->open_gate('go');
-    is_deeply statuses(answers($hold, $waiter)), { 200 => 2 }, 'both end well';
+    $httpd->serves('go', 'both end well', $hold, $waiter);
     $httpd->zone_becomes('/cgi-bin/', 'counts of what happened', Active => 0,
                          Queued => 0, QueueTimeoutMs => 1500, QueuedMax => 1,
                          Admitted => 2, AdmittedAfterWait => 1,

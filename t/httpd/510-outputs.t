@@ -122,8 +122,7 @@ for_each_combo(sub {
             [ 'json&prometheus', 400,
               'A response has one format: json, prometheus, ready, or the page.' ];
 
-    $httpd->open_gate('go');
-    is_deeply statuses(answers($hold, @waiters)), { 200 => 3 }, 'all end well';
+    $httpd->serves('go', 'all end well', $hold, @waiters);
     wait_for { $zone_now->()->{Active} == 0 } 'and have ended';
     my @times = $httpd->get('/admission')->{body} =~ m{<td class="more">([^<>]*\d[^<>]*) / ([^<>]*\d[^<>]*)</td>}g;
     is scalar @times, 4, 'the page has p50 and p95 of both, of the zone that was used' or diag "@times";

@@ -95,8 +95,7 @@ for_each_combo(sub {
         'four are exempt';
     push @hold, $httpd->ask('/cgi-bin/heavy');
     $httpd->zone_becomes($ZONE, 'one waits for its turn', Queued => 1);
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold)), { 200 => 3 }, 'the others end well';
+    $httpd->serves('go', 'the others end well', @hold);
     $is_empty->();
     cmp_ok $waited, '<=', $ran - 2, 'the first two had not waited';
 
@@ -104,8 +103,7 @@ for_each_combo(sub {
     $httpd->zone_becomes($WIDE, 'ten workers run', Active => 10);
     is_deeply statuses(map { $httpd->get('/cgi-bin/wide/heavy') } 1, 2), { 503 => 2 },
         'two find the rest reserved';
-    $httpd->open_gate('end');
-    is_deeply statuses(answers(@wide)), { 200 => 10 }, 'the ten end well';
+    $httpd->serves('end', 'the ten end well', @wide);
     $httpd->zone_becomes($WIDE, 'no request runs', Active => 0);
 
     all_say($httpd, $ZONE, Active => 0, Queued => 0, QueuedMax => 3,

@@ -45,8 +45,7 @@ for_each_combo(sub {
         like $json->{body}, qr/"name":\s*"site"/, '... with the zone';
         is $httpd->order('/admission-control', 'zone=site&limit=2')->{status}, 200, '... and takes orders';
         is $httpd->get('/closed')->{status}, 403, '... where it is allowed';
-        $httpd->open_gate('go');
-        is $held->answer->{status}, 200, '... the site goes on';
+        $httpd->serves('go', '... the site goes on', $held);
         $httpd->stop;
     }
 }, 'prefork+cgi', 'event+cgid');

@@ -43,8 +43,7 @@ for_each_combo(sub {
     is $page->{headers}{'cache-control'}, 'no-store', '... and no cache stores it';
     unlike $page->{body}, qr/\(none\)|\[an error occurred|<!--#/, 'every directive of it works';
 
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@line)), { 200 => 24 }, 'waiting requests get their response';
+    $httpd->serves('go', 'waiting requests get their response', @line);
 
     my $hold = $httpd->ask('/cgi-bin/late/heavy?until=end');
     $httpd->zone_becomes('late <&>', 'one runs', Active => 1);
@@ -57,8 +56,7 @@ for_each_combo(sub {
     is_deeply [ map { $_->[0] } @{ items($httpd->get('/cgi-bin/silent/heavy')) } ],
         [ 'Zone', 'Waiting when your request arrived' ],
         'without a Retry-After the page has none';
-    $httpd->open_gate('end');
-    is_deeply statuses(answers($hold, $silent)), { 200 => 2 }, 'the others end well';
+    $httpd->serves('end', 'the others end well', $hold, $silent);
 
     $page = $httpd->get('/busy.shtml');
     is_deeply items($page), [], 'for another reason it has no numbers';

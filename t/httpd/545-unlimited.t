@@ -48,8 +48,7 @@ for_each_combo(sub {
 
     my @asked = map { $httpd->ask("/cgi-bin/heavy?id=all$_&until=go") } 1 .. 3;
     wait_for { 3 == grep { /^start all/ } $httpd->record } 'all run concurrently', 20;
-    $httpd->open_gate('go');
-    is_deeply statuses(answers(@asked)), { 200 => 3 }, 'all end well';
+    $httpd->serves('go', 'all end well', @asked);
     is $httpd->logged("all$_")->{status}, 'unlimited', "the access log says so of number $_"
         for 1 .. 3;
 

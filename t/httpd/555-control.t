@@ -122,8 +122,7 @@ for_each_combo(sub {
     obeyed($httpd, 'limit=1');
     $httpd->zone_becomes('/cgi-bin/', 'three still run', Active => 3, Queued => 1, Limit => 1);
     obeyed($httpd, 'limit=config');
-    $httpd->open_gate('first');
-    is_deeply statuses(answers(@first)), { 200 => 4 }, 'all are served';
+    $httpd->serves('first', 'all are served', @first);
 
     # Pause, open.
     obeyed($httpd, 'mode=pause');
@@ -151,8 +150,7 @@ for_each_combo(sub {
     my $rejected = $httpd->get('/cgi-bin/heavy');
     is $rejected->{status}, 503, 'a new request is rejected';
     like $rejected->{headers}{'retry-after'} // '', qr/^3[0-9]$/, '... for half a minute';
-    $httpd->open_gate('last');
-    is_deeply statuses(answers(@last)), { 200 => 3 }, 'earlier requests are served';
+    $httpd->serves('last', 'earlier requests are served', @last);
 
     # An order outlives a reload, but not an edit of the number.
     obeyed($httpd, 'limit=5&queue=7&mode=open');

@@ -69,7 +69,6 @@ for_each_combo(sub {
     is $httpd->get('/cgi-bin/heavy')->{status}, 503, '... and nothing begins';
     kill CONT => @agents;
     wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'it goes on: leased again', 20;
-    $httpd->open_gate('hold');
-    is $hold->answer->{status}, 200, 'the running request is served';
+    $httpd->serves('hold', 'the running request is served', $hold);
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, '... and a new request';
 }, 'event+cgid', 'prefork+cgi');

@@ -107,8 +107,7 @@ for_each_combo(sub {
     wait_for { ctl($first, 'fleet') =~ /3 granted, 3 wanted.*^  \S+:$first->{port} +3 +3 +3 /ms } 'the engine knows';
     names_sharers($first, @servers);
     hides_the_password($first);
-    $first->open_gate('go');
-    is_deeply statuses(answers(@held)), { 200 => 3 }, 'all are served';
+    $first->serves('go', 'all are served', @held);
 
     kill STOP => $redis->{pid};
     wait_for { $first->status->{AdmissionEngineState} eq 'lost' } 'Redis does not reply: lost';

@@ -12,6 +12,19 @@ use warnings;
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
+# Rounds of storm() and comes_to_rest() for so many seconds, a storm no longer than that. The
+# first that does not come to rest is the last.
+sub rounds {
+    my ($self, $seconds, $longest) = @_;
+    my $end = time + $seconds;
+
+    while ((my $left = $end - time) > 0) {
+        $self->{round}++;
+        $self->storm($left < $longest ? $left : $longest);
+        last if !$self->comes_to_rest;
+    }
+}
+
 # For so many seconds; what goes on beside the accidents before each.
 sub draw_accidents {
     my ($self, $seconds, $beside) = @_;

@@ -60,14 +60,9 @@ my %ACCIDENTS = (
 sub chaos {
     my (%o) = @_;
     my $self = begin(%o);
-    my $end = time + $o{seconds};
 
     note "$o{combo}{name}: SEED=$o{seed}, $o{seconds} seconds";
-    while (time < $end) {
-        $self->{round}++;
-        storm($self, max(1, ($end - time > $ROUND ? $ROUND : $end - time)));
-        last if !rest($self);
-    }
+    $self->rounds($o{seconds}, $ROUND);
     finish($self);
 }
 
@@ -111,7 +106,7 @@ sub storm {
     my ($self, $seconds) = @_;
 
     gather($self);
-    $self->draw_accidents($seconds, sub { settle($self) });
+    $self->draw_accidents(max(1, $seconds), sub { settle($self) });
 }
 
 # What goes on beside the accidents: outside clients are replaced, a lowered
@@ -263,7 +258,7 @@ sub change_limit {
 # ---- a rest: everything comes right ---------------------------------------------
 
 # @return whether it did.
-sub rest {
+sub comes_to_rest {
     my ($self) = @_;
     my $httpd = $self->{httpd};
 

@@ -43,7 +43,6 @@ my @WIRES = ('pass', 'delay 20', 'delay 200', 'delay 900', 'trickle', 'stall', '
 
 sub fleet_chaos {
     my (%o) = @_;
-    my $end = time + $o{seconds};
     my $fleet = AdmissionTest::Fleet->start($o{combo}, lease => $LEASE, hold => $HOLD, queue => 50);
     my $self = bless { fleet => $fleet, round => 0, accidents => \%ACCIDENTS, pause => $PAUSE,
                        longest_stop => $STOPPED }, __PACKAGE__;
@@ -52,11 +51,7 @@ sub fleet_chaos {
     # A program whose server is killed may be, too, and writes no end.
     $fleet->{kills_programs} = 1;
     $fleet->is_leased;
-    while (time < $end) {
-        $self->{round}++;
-        storm($self, $end - time < $ROUND ? $end - time : $ROUND);
-        last if !come_to_rest($self);
-    }
+    $self->rounds($o{seconds}, $ROUND);
     note "$self->{round} rounds; ", $self->done;
     note 'programs: ' . grep { /^start / } $fleet->{httpds}[0]->record;
     my $is_whole = Test::More->builder->is_passing;
@@ -90,7 +85,7 @@ sub load {
     }
 }
 
-sub come_to_rest {
+sub comes_to_rest {
     my ($self) = @_;
     my $fleet = $self->{fleet};
 

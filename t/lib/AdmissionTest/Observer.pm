@@ -19,6 +19,7 @@ use warnings;
 
 use IO::Handle;
 use IO::Select;
+use JSON::PP ();
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
@@ -50,21 +51,12 @@ sub lower { my ($self, $limit) = @_; print { $self->{orders} } "lower $limit\n" 
 
 sub report {
     my ($self) = @_;
-    my %report = (most => {}, wrong => []);
 
     close $self->{orders};
-    my $reports = $self->{reports};
-    while (my $line = <$reports>) {
-        chomp $line;
-        my ($what, $value) = split ' ', $line, 2;
-        if    ($what eq 'wrong') { push @{ $report{wrong} }, $value }
-        elsif ($what eq 'most')  { my ($limit, $most) = split ' ', $value;
-                                   $report{most}{$limit} = $most }
-        elsif ($what eq 'end')   { last }
-        else                     { $report{$what} = $value }
-    }
+    local $/;
+    my $report = JSON::PP::decode_json(readline($self->{reports}));
     waitpid $self->{pid}, 0;
-    return \%report;
+    return $report;
 }
 
 # ---- in the observer's own process ------------------------------------------
@@ -96,9 +88,8 @@ sub observe {
     my $more = @wrong > $MOST_WRONG ? splice(@wrong, $MOST_WRONG) : 0;
     push @wrong, "and $more more samples" if $more;
     local $SIG{PIPE} = 'IGNORE';
-    print $to_test "samples $samples\nseconds ", time - $began, "\n",
-                   (map { "most $_ $most{$_}\n" } keys %most),
-                   (map { "wrong $_\n" } @wrong), "end\n";
+    print $to_test JSON::PP::encode_json({ samples => $samples, seconds => time - $began, most => \%most,
+                                           wrong => \@wrong });
     close $to_test;
 }
 
