@@ -6,8 +6,6 @@
  */
 #include <httpd.h>
 #include <apr_strings.h>
-#include <http_config.h>
-#include <http_core.h>
 #include <scoreboard.h>
 
 #include "part.h"

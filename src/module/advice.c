@@ -2,7 +2,6 @@
  * list of zones that `httpd -t -D DUMP_ADMISSION` prints.
  */
 #include <httpd.h>
-#include <apr_file_info.h>
 #include <http_config.h>
 #include <http_core.h>
 #include <http_log.h>

@@ -2,11 +2,9 @@
  * switches to another protocol.
  */
 #include <httpd.h>
-#include <http_config.h>
 #include <util_filter.h>
 
 #include "backend.h"
-#include "conf.h"
 #include "countable.h"
 #include "url.h"
 

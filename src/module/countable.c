@@ -5,7 +5,6 @@
 #include <http_config.h>
 #include <http_core.h>
 #include <http_log.h>
-#include <http_protocol.h>
 #include <util_filter.h>
 
 #include "countable.h"

@@ -6,7 +6,6 @@
 #include <httpd.h>
 #include <apr_lib.h>
 #include <apr_strings.h>
-#include <http_core.h>
 #include <http_protocol.h>
 
 #include "nested/nested_actions.h"

@@ -8,11 +8,9 @@
  */
 #include <httpd.h>
 #include <http_log.h>
-#include <http_protocol.h>
 #include <http_request.h>
 #include <util_filter.h>
 
-#include "conf.h"
 #include "park/park_mpm.h"
 #include "release.h"
 

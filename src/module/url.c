@@ -14,7 +14,6 @@
 #include <apr_strings.h>
 #include <http_config.h>
 #include <http_log.h>
-#include <http_protocol.h>
 
 #include "nested/nested_actions.h"
 #include "countable.h"

@@ -5,7 +5,6 @@
 #include <ap_mpm.h>
 #include <apr_portable.h>
 #include <http_core.h>
-#include <http_protocol.h>
 
 #include "wait.h"
 #include "capacity.h"
