@@ -339,12 +339,10 @@ static void add_zone(explain_t *e, request_rec *first, request_rec *last,
 
     add_fact(e, "zone", "zone", "%s", admission_conf_zone(conf)->name);
     if (is_exempt) {
-        add_fact(
-            e, "exempt", "exempt",
-            "yes, by AdmissionExempt in %s:%u: it runs immediately, in any "
-            "state of the zone",
-            admission_page_handler_file(conf->exempt),
-            conf->exempt->line_number);
+        add_fact(e, "exempt", "exempt",
+                 "yes, by AdmissionExempt in %s: it runs immediately, in any "
+                 "state of the zone",
+                 conf->exempt_place);
     }
     add_limit(e, conf->section);
     add_queue(e, conf);

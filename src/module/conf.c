@@ -26,6 +26,7 @@ admission_dir_conf_t *admission_conf_merge(apr_pool_t *p,
     PICK(queue, NULL);
     PICK(handlers, NULL);
     PICK(exempt, NULL);
+    PICK(exempt_place, NULL);
     PICK(reject_status, ADMISSION_UNSET);
     PICK(retry, ADMISSION_UNSET);
     PICK(dry_run, ADMISSION_UNSET);

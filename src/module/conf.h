@@ -96,6 +96,7 @@ typedef struct admission_dir_conf_t {
     const admission_queue_t *queue;     /* NULL: unset */
     const apr_array_header_t *handlers; /* of const char *; NULL: unset */
     const ap_expr_info_t *exempt;       /* NULL: unset */
+    const char *exempt_place;           /* file:line of AdmissionExempt */
     int reject_status;                  /* -1: unset */
     int retry;   /* seconds, ADMISSION_RETRY_AUTO or _OFF; -1: unset */
     int dry_run; /* -1: unset */

@@ -158,6 +158,7 @@ static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
     admission_dir_conf_t *conf = dir_conf;
     const char *error = admission_location_mark(cmd, dir_conf);
 
+    conf->exempt_place = admission_zones_place(cmd);
     return error ? error : admission_parse_condition(cmd, args, &conf->exempt);
 }
 

@@ -2,8 +2,6 @@
  * pages.
  */
 #include <httpd.h>
-#include <apr_hash.h>
-#include <apr_strings.h>
 #include <http_core.h>
 
 #include "conf.h"
@@ -17,28 +15,6 @@ typedef struct page_place_t {
 } page_place_t;
 
 static apr_array_header_t *places; /* of page_place_t */
-
-/* Copies of the file names in directives, by the address of the original.
- * mod_macro frees its names after the configuration has been read, so the
- * addresses are only compared, never dereferenced. */
-static apr_hash_t *files;
-
-static void note_file(apr_pool_t *p, const char *filename)
-{
-    if (!apr_hash_get(files, &filename, sizeof(filename))) {
-        apr_hash_set(files, apr_pmemdup(p, &filename, sizeof(filename)),
-                     sizeof(filename), apr_pstrdup(p, filename));
-    }
-}
-
-const char *admission_page_handler_file(const ap_expr_info_t *expression)
-{
-    const char *file = files ? apr_hash_get(files, &expression->filename,
-                                            sizeof(expression->filename))
-                             : NULL;
-
-    return file ? file : "a file outside the configuration";
-}
 
 const char *admission_page_handler_named(const char *name)
 {
@@ -55,7 +31,6 @@ int admission_page_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
     const ap_directive_t *directive;
 
     places = apr_array_make(pconf, 2, sizeof(page_place_t));
-    files = apr_hash_make(pconf);
     for (directive = ap_conftree; directive;
          directive = admission_conf_tree_next(directive)) {
         const char *handler = admission_conf_tree_is(directive, "SetHandler")
@@ -64,7 +39,6 @@ int admission_page_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
                                                                    directive))
                                   : NULL;
 
-        note_file(pconf, directive->filename);
         if (handler) {
             APR_ARRAY_PUSH(places, page_place_t) = (page_place_t){ directive,
                                                                    handler };

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 #include <httpd.h>
-#include <ap_expr.h>
 
 /** @return the module's handler of this name, ignoring case; NULL: the module
  *  has no such handler. */
@@ -24,10 +23,6 @@ bool admission_page_handler_is_unchanged(const request_rec *r);
 /** @return the path of the status page on the request's server, if a plain
  *  <Location "/path"> enables it; NULL: none does. */
 const char *admission_page_handler_path(const request_rec *r);
-
-/** @return the name of the file that the expression is in. The expression's own
- *  pointer can be dangling. */
-const char *admission_page_handler_file(const ap_expr_info_t *expression);
 
 /** The hook check_config: find the SetHandler directives. */
 int admission_page_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
