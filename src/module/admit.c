@@ -49,17 +49,14 @@ static bool is_inside_escape(const char *text, apr_size_t at)
  * character or a percent escape. */
 static void copy_text(char *to, apr_size_t room, const char *from)
 {
-    apr_size_t end = room - sizeof(DOTS);
-    int i;
+    apr_size_t end = room - sizeof(DOTS), least = end - 4;
 
     if (strlen(from) < room) {
         apr_cpystrn(to, from, room);
         return;
     }
-    for (i = 0;
-         i < 4
-         && (is_inside_character(from, end) || is_inside_escape(from, end));
-         i++) {
+    while (end > least
+           && (is_inside_character(from, end) || is_inside_escape(from, end))) {
         end--;
     }
     memcpy(to, from, end);

@@ -295,8 +295,14 @@ bool admission_process_may_log(adm_zone_t zone, adm_outcome_t outcome)
                             60 * ADM_USEC_PER_SEC);
 }
 
-static void log_unregistered(apr_status_t rv)
+static void register_process(uint32_t generation, apr_pool_t *p)
 {
+    apr_status_t rv = adm_child_register(&child, segment, generation, p);
+
+    if (rv == APR_SUCCESS) {
+        return;
+    }
+    child = NULL;
     ap_log_error(APLOG_MARK, APLOG_ERR, 0, ap_server_conf, ADMLOGNO(0108)
                  "cannot register this child: %s; its requests run without a "
                  "limit",
@@ -304,16 +310,6 @@ static void log_unregistered(apr_status_t rv)
                      ? "the table of children is full (end old children that "
                        "do not exit)"
                      : "the shared memory is corrupt (stop and start httpd)");
-}
-
-static void register_process(uint32_t generation, apr_pool_t *p)
-{
-    apr_status_t rv = adm_child_register(&child, segment, generation, p);
-
-    if (rv != APR_SUCCESS) {
-        child = NULL;
-        log_unregistered(rv);
-    }
 }
 
 /* Log once per minute that children have privileges. Not for mpm-itk: the

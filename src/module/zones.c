@@ -146,18 +146,6 @@ static admission_zone_t *find_zone(const char *name)
     return apr_hash_get(zones_by_name, name, APR_HASH_KEY_STRING);
 }
 
-static bool makes_zone(const admission_section_t *section)
-{
-    return section->max_concurrent.number > 0
-           || section->max_concurrent.is_auto;
-}
-
-/* AdmissionZone without MaxConcurrent: another section sets the limit. */
-static bool joins_zone(const admission_section_t *section)
-{
-    return section->max_concurrent.number == ADMISSION_NO_NUMBER;
-}
-
 /* Shorten a zone's name, which can contain a regular expression of any length,
  * but is used in URLs, logs and labels. The result has the start of the name,
  * without a cut UTF-8 character, and a digest of the whole name. */
@@ -363,12 +351,13 @@ int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
 
     /* First all zones: a section can join one that is set after it. */
     for (section = first_section; section && !error; section = section->next) {
-        if (makes_zone(section)) {
+        if (section->max_concurrent.is_auto
+            || section->max_concurrent.number > 0) {
             error = settle_limit(pconf, section);
         }
     }
     for (section = first_section; section && !error; section = section->next) {
-        if (joins_zone(section)) {
+        if (section->max_concurrent.number == ADMISSION_NO_NUMBER) {
             error = join_zone(pconf, section);
         }
         if (section->zone) {
