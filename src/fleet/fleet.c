@@ -25,6 +25,20 @@ APLOG_USE_MODULE(admission);
 static server_rec *main_server;
 static fleet_conf_t terms;
 
+/* What happens when a lease has expired. */
+static const char *fallback_text(void)
+{
+    switch (terms.fallback) {
+    case ADM_FALLBACK_REJECT:
+        return "this server rejects requests (fallback=reject)";
+    case ADM_FALLBACK_OPEN:
+        return "this server uses its own MaxConcurrent (fallback=open)";
+    default:
+        return "this server keeps its last share, or rejects requests if it "
+               "has none (fallback=keep)";
+    }
+}
+
 static void log_zone_event(const fleet_news_t *news)
 {
     switch (news->event) {
@@ -32,15 +46,17 @@ static void log_zone_event(const fleet_news_t *news)
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0152)
             "zone %s: the engine %s rejects the zone: %s; its share remains "
-            "valid until its lease expires, then fallback=%s applies",
+            "valid until its lease expires, then %s; if another program has "
+            "written the key adm:{%s}, delete the key",
             news->zone, terms.engine->shown(terms.engine_address), news->why,
-            fleet_conf_fallback_name(terms.fallback));
+            fallback_text(), news->zone);
         break;
     case FLEET_EVENT_LAPSED:
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0142)
-                     "zone %s: the lease of this server's share has expired; "
-                     "fallback=%s applies",
-                     news->zone, fleet_conf_fallback_name(terms.fallback));
+                     "zone %s: the engine has not renewed this server's share "
+                     "before its lease expired: %s; the last warning about the "
+                     "engine has the reason",
+                     news->zone, fallback_text());
         break;
     case FLEET_EVENT_LEASED:
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, main_server, ADMLOGNO(0143)
@@ -50,7 +66,10 @@ static void log_zone_event(const fleet_news_t *news)
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0144)
             "zone %s: another server, such as a clone of this machine, "
-            "uses this server's id; this server takes another id",
+            "uses this server's id; until the running requests have finished, "
+            "both together can exceed their share; this server takes another "
+            "id; if this is repeated, stop httpd on one of the two machines, "
+            "delete its admission.fleet and start httpd",
             news->zone);
         break;
     case FLEET_EVENT_LATE:
@@ -58,13 +77,15 @@ static void log_zone_event(const fleet_news_t *news)
             APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0146)
             "zone %s: a report of this server reached the engine late, "
             "or a clock has jumped; the engine ignored the report and "
-            "extended all leases",
+            "extended all leases; if this is repeated, check the clock of the "
+            "engine",
             news->zone);
         break;
     case FLEET_EVENT_LESS:
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0147)
                      "zone %s: MaxConcurrent is %u here and %u on another "
-                     "server; the lowest value applies",
+                     "server; the lowest value applies; if this is repeated, "
+                     "set the same limit on all servers",
                      news->zone, news->limit, news->number);
         break;
     default:
@@ -91,8 +112,8 @@ static void log_event(const fleet_news_t *news)
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0141)
             "no connection to the engine %s: %s; shares remain valid until "
-            "their leases expire, then fallback=%s applies",
-            address, news->why, fleet_conf_fallback_name(terms.fallback));
+            "their leases expire, then %s",
+            address, news->why, fallback_text());
     }
     else {
         log_zone_event(news);
@@ -143,10 +164,10 @@ static void *setup(apr_pool_t *p, server_rec *s)
     if (rv != APR_SUCCESS) {
         ap_log_error(
             APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)
-            "cannot open the agent's pipe: this server gets no share of limits "
-            "across servers, and fallback=%s applies; raise the limit on open "
-            "files and restart httpd",
-            fleet_conf_fallback_name(terms.fallback));
+            "cannot open the agent's pipe, so this server gets no share of "
+            "limits across servers: %s; raise the limit on open files and "
+            "restart httpd",
+            fallback_text());
         return NULL;
     }
     fleet->provider = terms.engine;
@@ -311,8 +332,8 @@ static void write_zone_sentences(request_rec *r, apr_pool_t *p,
         admission_page_words_write(
             r, "bad",
             "Limit for several servers: the lease of this server's share has "
-            "expired, so the fallback of AdmissionFleet applies. See the error "
-            "log.");
+            "expired: %s. See the error log.",
+            fallback_text());
         return;
     }
     admission_page_words_write(
@@ -340,8 +361,8 @@ static void write_sentences(request_rec *r, apr_pool_t *p,
         admission_page_words_write(
             r, "bad",
             "Not connected to the fleet engine. This server keeps its shares "
-            "until their leases expire; then the fallback of AdmissionFleet "
-            "applies. See the error log.");
+            "until their leases expire; then %s. See the error log.",
+            fallback_text());
     }
 }
 

@@ -144,8 +144,3 @@ fleet_conf_t admission_fleet(server_rec *s)
     }
     return conf;
 }
-
-const char *fleet_conf_fallback_name(adm_fallback_t fallback)
-{
-    return fallbacks[fallback];
-}

@@ -49,9 +49,6 @@ const char *fleet_conf_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
 /** @return the configuration, with the defaults of what is unset. */
 fleet_conf_t admission_fleet(server_rec *s);
 
-/** @return the value of `fallback=`; not for ADM_FALLBACK_NONE. */
-const char *fleet_conf_fallback_name(adm_fallback_t fallback);
-
 #endif
 
 #endif

@@ -188,9 +188,11 @@ void admission_predecessor_find(apr_pool_t *p, server_rec *s,
     }
     if (fifo < 0) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s, ADMLOGNO(0149)
-                     "%s cannot be used; after a restart, this server gets its "
-                     "share of limits across servers only after lease and "
-                     "grace period",
+                     "cannot open and lock %s, or create " FIFO_NAME
+                     " there: after a restart, this server waits for its "
+                     "share of limits across servers until its old lease and "
+                     "grace period have expired; make the user that starts "
+                     "httpd the owner of the directory, or delete the files",
                      path);
     }
     if (file >= 0) {

@@ -139,11 +139,12 @@ void admission_countable_warn(apr_pool_t *p, server_rec *s)
         if (!zone->apparent->handlers) {
             ap_log_error(
                 APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0153)
-                "zone %s (%s): %s might serve requests without a handler name: "
-                "such a request counts unless it is for an existing file, even "
-                "if it results in a 404; set AdmissionHandlers: dynamic to "
-                "confirm this, all if the module also serves existing files, "
-                "or the handlers that count; not logged for further zones",
+                "zone %s (%s): %s might serve requests without a handler name, "
+                "so each such request takes a permit, unless it is for an "
+                "existing file; a request with a 404 response takes one, too; "
+                "set AdmissionHandlers to 'dynamic' to keep this, to 'all' if "
+                "existing files take permits, too, or to the names of the "
+                "handlers that count; not logged for further zones",
                 zone->name, zone->place, modules);
             return;
         }

@@ -166,12 +166,13 @@ static void log_mutual_wait(request_rec *r, const admission_zone_t *zone)
     if (admission_proxied_is_awaited(r, zone)
         && admission_process_may_log(zone->handle, ADM_WAITED)) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0215)
-                      "zone %s: this request came from a loopback address, and "
-                      "all permits are held by requests of another virtual "
-                      "host that are proxied to a loopback address; if they "
-                      "have caused it, they wait for each other: set the limit "
-                      "in only one of the two virtual hosts; not logged again "
-                      "for 1 minute",
+                      "zone %s: request from a loopback address rejected: all "
+                      "permits are held by requests of another virtual host "
+                      "that are proxied to a loopback address; if a filter "
+                      "forwards those requests to this server, both wait for "
+                      "each other: let the filter forward the header "
+                      "Admission-Ticket, or set the limit in only one of the "
+                      "two virtual hosts; not logged again for 1 minute",
                       zone->name);
     }
 }
