@@ -32,10 +32,13 @@
  * repeatedly. */
 #define PAGES_CACHED 64
 
+typedef struct page_t {
+    uintptr_t address; /* 0: none, and never readable */
+    bool is_readable;
+} page_t;
+
 typedef struct pages_t {
-    uintptr_t page[PAGES_CACHED];
-    bool is_readable[PAGES_CACHED];
-    unsigned asked;
+    page_t cached[PAGES_CACHED];
 } pages_t;
 
 /* Whether a page is readable: the kernel reads a signal mask from it, then
@@ -48,17 +51,14 @@ static bool ask_kernel(uintptr_t page)
 
 static bool is_page_readable(pages_t *pages, uintptr_t address)
 {
-    uintptr_t page = address / PAGE_BYTES * PAGE_BYTES;
-    unsigned n;
+    uintptr_t number = address / PAGE_BYTES;
+    page_t *page = &pages->cached[number % PAGES_CACHED];
 
-    for (n = 0; n < PAGES_CACHED && pages->page[n] != page; n++) {
+    if (page->address != number * PAGE_BYTES) {
+        page->address = number * PAGE_BYTES;
+        page->is_readable = ask_kernel(page->address);
     }
-    if (n == PAGES_CACHED) {
-        n = pages->asked++ % PAGES_CACHED;
-        pages->page[n] = page;
-        pages->is_readable[n] = ask_kernel(page);
-    }
-    return pages->is_readable[n];
+    return page->is_readable;
 }
 
 /* @return whether all bytes of the object can be read; it must not be larger
@@ -152,21 +152,18 @@ UNCHECKED static char **search_slot(pages_t *pages, char **volatile *from,
 UNCHECKED static char **search_frames(const char *prefix)
 {
     char **volatile *from = __builtin_frame_address(0);
-    unsigned slot = atomic_load(&last_slot);
+    unsigned first = atomic_load(&last_slot), slot = first, n;
     pages_t pages = { 0 };
     char **entry = NULL;
 
-    if (is_readable(&pages, (const void *)&from[slot], sizeof(*from))) {
-        entry = search_slot(&pages, from, slot, prefix);
-    }
-    for (slot = 0;
-         slot < SLOTS && !entry
-         && is_readable(&pages, (const void *)&from[slot], sizeof(*from));
-         slot++) {
-        entry = search_slot(&pages, from, slot, prefix);
-        if (entry) {
-            atomic_store(&last_slot, slot);
+    for (n = 0; n < SLOTS && !entry; n++) {
+        slot = (first + n) % SLOTS;
+        if (is_readable(&pages, (const void *)&from[slot], sizeof(*from))) {
+            entry = search_slot(&pages, from, slot, prefix);
         }
+    }
+    if (entry) {
+        atomic_store(&last_slot, slot);
     }
     return entry;
 }
