@@ -24,12 +24,6 @@ static void build_zone(void)
     adm_ticket_cancel(&unused, ADM_GONE, adm_now());
 }
 
-#define DAMAGE(complaint, damage) \
-    if (n-- == 0) {               \
-        damage;                   \
-        return complaint;         \
-    }
-
 /* @return what is to be said of the n-th damage. */
 static const char *damage(int n)
 {

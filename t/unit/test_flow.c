@@ -146,12 +146,6 @@ static adm_ask_rec_t *ask_of(char letter)
     return adm_ask_at(segment, request(letter)->idx);
 }
 
-#define DAMAGE(complaint, damage) \
-    if (n-- == 0) {               \
-        damage;                   \
-        return complaint;         \
-    }
-
 /* @return what is to be said of it; NULL if there is no such damage. */
 static const char *damage(int n)
 {

@@ -148,6 +148,13 @@ adm_ticket_rec_t *rec_of_ticket(const adm_ticket_t *ticket);
 /** A zone's figures. */
 adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone);
 
+/** In a function of n that does the n-th damage and returns what is to be said of it. */
+#define DAMAGE(complaint, damage) \
+    if (n-- == 0) {               \
+        damage;                   \
+        return complaint;         \
+    }
+
 /** Each test ends with this, by itself. */
 #define assert_segment_consistent()                              \
     do {                                                         \
