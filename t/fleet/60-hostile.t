@@ -5,17 +5,16 @@
 
 use AdmissionTest;
 use AdmissionTest::Fleet;
+use Admission::File qw(directory spill);
+use Admission::Program qw(keep);
 use Admission::Redis;
 
-use File::Temp ();
 use IO::Socket::INET;
-use POSIX ();
 use Time::HiRes qw(sleep time);
 
 engine_or_skip('redis');
 
-my $tmp = File::Temp->newdir('admission-hostile-XXXXXX', TMPDIR => 1);
-my @others;
+my @others;    # end with this process
 
 sub free_port {
     my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 1) or die "no port\n";
@@ -24,17 +23,10 @@ sub free_port {
 
 # Another program on a port of its own; undef: it is not here.
 sub start_other {
-    my ($port, @command) = @_;
-    my ($program) = grep { -x } map { "$_/$command[0]" } split(/:/, $ENV{PATH}), '/usr/sbin' or return;
-    my $pid = fork // die "fork: $!\n";
+    my ($dir, $port, $name, @arguments) = @_;
+    my ($program) = grep { -x } map { "$_/$name" } split(/:/, $ENV{PATH}), '/usr/sbin' or return;
 
-    if ($pid == 0) {
-        open STDIN,  '<', '/dev/null';
-        open STDOUT, '>', '/dev/null';
-        open STDERR, '>&', \*STDOUT;
-        exec { $program } @command or POSIX::_exit(127);
-    }
-    push @others, $pid;
+    push @others, [ $dir, keep("$dir/log", $program, @arguments) ];
     for (1 .. 500) {
         last if IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port);
         sleep 0.01;
@@ -42,36 +34,22 @@ sub start_other {
     return $port;
 }
 
-END {
-    my $status = $?;
-    kill TERM => @others if @others;
-    waitpid $_, 0 for @others;
-    $? = $status;
-}
-
 sub nginx {
-    my $port = free_port();
-    open my $file, '>', "$tmp/nginx.conf" or die "$!\n";
-    print $file "daemon off; master_process off; pid $tmp/nginx.pid; error_log stderr;\nevents {}\n"
-        . "http { access_log off; server { listen 127.0.0.1:$port; location / { return 200 'x'; } } }\n";
-    close $file;
-    return start_other($port, 'nginx', '-p', "$tmp", '-c', "$tmp/nginx.conf");
+    my ($dir, $port) = (directory('admission-nginx-XXXXXX'), free_port());
+    spill("$dir/nginx.conf", "daemon off; master_process off; pid $dir/nginx.pid; error_log stderr;\nevents {}\n"
+          . "http { access_log off; server { listen 127.0.0.1:$port; location / { return 200 'x'; } } }\n");
+    return start_other($dir, $port, 'nginx', '-p', $dir, '-c', "$dir/nginx.conf");
 }
 
 sub memcached {
     my $port = free_port();
-    return start_other($port, 'memcached', '-l', '127.0.0.1', '-p', $port, '-u', 'nobody', '-U', 0);
+    return start_other(directory('admission-memcached-XXXXXX'), $port,
+                       'memcached', '-l', '127.0.0.1', '-p', $port, '-u', 'nobody', '-U', 0);
 }
 
 sub redis_as {
-    my (@options) = @_;
-    my $port = free_port();
-    my $dir = File::Temp::tempdir(DIR => "$tmp");
-    open my $file, '>', "$dir/redis.conf" or die "$!\n";
-    print $file map { "$_\n" } "port $port", 'bind 127.0.0.1', "dir $dir", 'save ""', grep { !/^--/ } @options;
-    close $file;
-    chmod 0777, $dir;
-    return start_other($port, 'redis-server', "$dir/redis.conf", grep { /^--/ } @options);
+    push @others, Admission::Redis->start(@_);
+    return $others[-1]{port};
 }
 
 # This port is the engine's for a while.
@@ -117,11 +95,12 @@ for_each_combo(sub {
     is_no_engine($fleet, 'memcached', memcached(), qr/ADM0141: .*Protocol error/);
     is_no_engine($fleet, 'a port without a listener', free_port(), qr/ADM0141: .*(?:refused|closed|reset)/i);
     is_no_engine($fleet, 'an httpd', $fleet->{httpds}[2]{port}, qr/ADM0141: .*(?:Protocol error|closed|reset)/);
-    is_no_engine($fleet, 'a Sentinel', redis_as("sentinel monitor m 127.0.0.1 $redis->{port} 1", '--sentinel'),
+    is_no_engine($fleet, 'a Sentinel', redis_as(options => ['--sentinel'],
+                                                 conf => ["sentinel monitor m 127.0.0.1 $redis->{port} 1"]),
                  qr/ADM0141: .*it is a Sentinel/);
-    is_no_engine($fleet, 'a node of a Cluster', redis_as('cluster-enabled yes'), qr/ADM0141: .*it is a node of a Cluster/);
-    is_no_engine($fleet, 'a Redis with a password', redis_as('requirepass secret'), qr/ADM0141: .*NOAUTH/);
-    is_no_engine($fleet, 'a Redis that is full', redis_as('maxmemory 1mb', 'maxmemory-policy noeviction'),
+    is_no_engine($fleet, 'a node of a Cluster', redis_as(conf => ['cluster-enabled yes']), qr/ADM0141: .*it is a node of a Cluster/);
+    is_no_engine($fleet, 'a Redis with a password', redis_as(conf => ['requirepass secret']), qr/ADM0141: .*NOAUTH/);
+    is_no_engine($fleet, 'a Redis that is full', redis_as(conf => [ 'maxmemory 1mb', 'maxmemory-policy noeviction' ]),
                  qr/ADM0141: .*OOM/);
 
     # To another dataset and back, while all are loaded.
