@@ -12,9 +12,9 @@ TEST(a_place_that_never_was_a_zone_is_refused)
 {
     adm_zone_t nowhere[] = { { 0, 0 }, { 9, 1 }, { UINT32_MAX, 1 } };
     adm_ticket_t ticket;
-    adm_child_t *child = join();
     unsigned n;
 
+    child = join();
     for (n = 0; n < 3; n++) {
         ck_assert_int_eq(enter(child, nowhere[n], &ticket), ADM_UNLIMITED);
         ck_assert_int_eq(ticket.fault, APR_EINVAL);
@@ -25,8 +25,7 @@ TEST(a_place_that_never_was_a_zone_is_refused)
 
 TEST(a_full_ticket_table_is_reported_and_leaks_nothing)
 {
-    adm_zone_t one = zone_with(1000, 0), other = zone_with(1000, 0);
-    adm_child_t *child;
+    adm_zone_t one, other;
     adm_ticket_t inside[ADM_CHUNK_TICKETS], one_more;
     adm_server_stats_t stats;
 
@@ -82,40 +81,34 @@ TEST(an_exempt_request_is_counted_and_takes_nothing)
 
 /* ---- a handler on top of a critical section ------------------------------ */
 
-static adm_ticket_t *held_below;
-static adm_zone_t zone_below;
-static adm_child_t *child_below;
+static adm_ticket_t held_below;
 static volatile sig_atomic_t entered_below, fault_below;
 
 static void clean_up_in_handler(int signal_number)
 {
     adm_ticket_t ticket;
 
-    entered_below = enter(child_below, zone_below, &ticket);
+    entered_below = enter(child, zone, &ticket);
     fault_below = ticket.fault;
-    adm_zone_count_exempt(child_below, zone_below);
-    adm_round(child_below, adm_now(), true);
-    leave(held_below);
+    adm_zone_count_exempt(child, zone);
+    adm_round(child, adm_now(), true);
+    leave(&held_below);
 }
 
 TEST(cleanups_below_a_critical_section_do_nothing)
 {
-    adm_ticket_t ticket;
     adm_zone_rec_t *rec;
     apr_status_t rv;
 
-    zone_below = zone_with(1, 1);
-    child_below = join();
-    held_below = &ticket;
-    ck_assert_int_eq(enter(child_below, zone_below, &ticket), ADM_ADMITTED);
+    stage(1, 1);
+    ck_assert_int_eq(enter(child, zone, &held_below), ADM_ADMITTED);
     signal(SIGUSR1, clean_up_in_handler);
-
-    rec = adm_zone_lock(segment, zone_below.idx, &rv);
+    rec = adm_zone_lock(segment, zone.idx, &rv);
     ck_assert_ptr_nonnull(rec);
     raise(SIGUSR1);
     ck_assert_int_eq(entered_below, ADM_UNLIMITED);
     ck_assert_int_eq(fault_below, ADM_INTERRUPTED);
-    ck_assert_uint_eq(active_in(zone_below), 1);
+    ck_assert_uint_eq(active_in(zone), 1);
     adm_zone_unlock(segment, rec, adm_now());
-    ck_assert_uint_eq(stats_of(child_below, zone_below).figures.outcomes[ADM_EXEMPT], 0);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_EXEMPT], 0);
 }
