@@ -23,10 +23,13 @@ sub streams_fill_the_queue {
               $httpd->error_log), 1, 'mod_http2 gets threads for waiting streams';
 
     my $watch = $httpd->watch;
+    my $admitted = 0;
     # Never more at once than run and wait.
-    for ([40, 4, 10, 'tls_url'], [200, 1, 100, 'url'], [200, 4, 25, 'url'], [104, 8, 13, 'url'],
-         $combo->{mpm} eq 'event' ? [104, 104, 1, 'url'] : ()) {
+    for ([40, 4, 10, 'tls_url'],
+         $combo->{cgi} eq 'cgid' ? ([120, 1, 100, 'url'], [104, 4, 26, 'url'], [104, 8, 13, 'url']) : (),
+         $combo->{name} eq 'event+cgid' ? [104, 104, 1, 'url'] : ()) {
         my ($requests, $connections, $streams, $url) = @$_;
+        $admitted += $requests;
         my $report = `timeout 30 h2load -n $requests -c $connections -m $streams '@{[ $httpd->$url('/cgi-bin/heavy?ms=20') ]}' 2>&1`;
         like $report, qr/Application protocol: h2\b/, 'h2load speaks HTTP/2' if $url eq 'tls_url';
         like $report, qr/status codes: $requests 2xx, 0 3xx, 0 4xx, 0 5xx/,
@@ -34,7 +37,6 @@ sub streams_fill_the_queue {
         $httpd->zone_becomes($zone, '... the zone is at rest', Active => 0, Queued => 0);
         server_becomes($httpd, '... and occupies no worker', AdmissionRunning => 0, AdmissionBlocked => 0);
     }
-    my $admitted = 544 + 104 * ($combo->{mpm} eq 'event');
     $httpd->zone_becomes($zone, 'each was counted once', Admitted => $admitted);
 
     my @hold = map { $httpd->ask("/cgi-bin/heavy?id=hold$_&until=go") } 1 .. $limit;
