@@ -78,7 +78,7 @@ sub start_hidden {
             . location("${zone}descriptors", 'MaxConcurrent 2', 'AdmissionZone db fleet', 'AdmissionQueue 10')
             if -e $redis;
     }
-    $httpd->configure("ScriptAlias $zone $users/\n<Directory $users>\nRequire all granted\n</Directory>\n$conf");
+    $httpd->configure("ScriptAlias $zone $users/\n" . section("Directory $users", 'Require all granted') . $conf);
     return $httpd->behind(behind($is_suexec, $is_hidden))
         ->allow_in_log(qr/\[cgid?:(?:error|warn)\]/, qr/AH00052: /, qr/ADM014[12]/)->start;
 }

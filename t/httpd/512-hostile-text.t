@@ -29,12 +29,11 @@ sub is_clean {
 for_each_combo(sub {
     my ($combo) = @_;
     my @limit = ('MaxConcurrent 1', 'AdmissionQueue 9');
-    my $pattern = qq("^/(a|\\"<b>|\xc3\xa9)\x01\xff\$");
     my $httpd = start_httpd(combo => $combo, conf => "ExtendedStatus On\n"
         . location('/control', 'SetHandler admission-control')
         . location('/cgi-bin/', @limit, 'AdmissionFair "%{HTTP:X-Key}"', qq(AdmissionZone "$NAME"))
         . location(qq("/cgi-bin/$LONG\xc3\xa9"), @limit)
-        . join "\n", "<LocationMatch $pattern>", @limit, "</LocationMatch>\n");
+        . section(qq(LocationMatch "^/(a|\\"<b>|\xc3\xa9)\x01\xff\$"), @limit));
     my @names = names_of($httpd);
     $httpd->expect_in_log(qr/ADM0207/);
     is scalar @names, 3, 'three zones';

@@ -12,8 +12,8 @@ my %way = (
     case       => 'SetHandler Admission-Status',
     H          => "RewriteEngine On\nRewriteRule html - [H=admission-status]",
     T          => "RewriteEngine On\nRewriteRule html - [T=admission-status]",
-    in_files   => "<Files page.html>\nSetHandler admission-status\n</Files>",
-    in_if      => "<If \"true\">\nSetHandler admission-status\n</If>",
+    in_files   => section('Files page.html', 'SetHandler admission-status'),
+    in_if      => section('If "true"', 'SetHandler admission-status'),
     expression => 'SetHandler "%{tolower:ADMISSION-STATUS}"',
 );
 
@@ -22,34 +22,15 @@ for_each_combo(sub {
     my @macro = grep { Admission::Config::is_installed($_) } 'macro';
     my $httpd = new_httpd(combo => $combo, modules => \@macro);
     my $docs = "$httpd->{dir}/docs";
-    $httpd->configure(<<"CONF");
-MaxConcurrent 4
-AdmissionQueue 10
-<Location /admission-status>
-    SetHandler admission-status
-</Location>
-<Directory $docs>
-    AllowOverride All
-</Directory>
-<IfModule mod_rewrite.c>
-    <Directory $docs/in>
-        <Files "open.html">
-            SetHandler Admission-Status
-        </Files>
-    </Directory>
-</IfModule>
-<If "%{REQUEST_URI} == '/if.html'">
-    SetHandler admission-status
-</If>
-<IfModule mod_macro.c>
-    <Macro OpenStatus \$path>
-        <Location \$path>
-            SetHandler admission-status
-        </Location>
-    </Macro>
-    Use OpenStatus /macro
-</IfModule>
-CONF
+    my $open = 'SetHandler admission-status';
+    $httpd->configure(join '', "MaxConcurrent 4\nAdmissionQueue 10\n",
+        location('/admission-status', $open),
+        section("Directory $docs", 'AllowOverride All'),
+        section('IfModule mod_rewrite.c',
+                section("Directory $docs/in", section('Files open.html', 'SetHandler Admission-Status'))),
+        section(q(If "%{REQUEST_URI} == '/if.html'"), $open),
+        section('IfModule mod_macro.c', section('Macro OpenStatus $path', location('$path', $open)),
+                'Use OpenStatus /macro'));
     mkdir "$docs/$_" for qw(in ways);
     for my $way (keys %way) {
         mkdir "$docs/ways/$way";

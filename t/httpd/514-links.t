@@ -4,11 +4,11 @@
 use AdmissionTest;
 
 my %HOSTS = (
-    'own.example'     => "<Location /here/status>\nSetHandler admission-status\n</Location>",
+    'own.example'     => location('/here/status', 'SetHandler admission-status'),
     'none.example'    => '',
-    'pattern.example' => "<LocationMatch ^/some>\nSetHandler admission-status\n</LocationMatch>",
-    'odd.example'     => qq(<Location "/a&b c'">\nSetHandler admission-status\n</Location>),
-    'order.example'   => "<Location /control>\nSetHandler admission-control\n</Location>",
+    'pattern.example' => section('LocationMatch ^/some', 'SetHandler admission-status'),
+    'odd.example'     => location(q("/a&b c'"), 'SetHandler admission-status'),
+    'order.example'   => location('/control', 'SetHandler admission-control'),
 );
 
 # What a request for this host is answered.
@@ -28,12 +28,10 @@ sub link_of {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $zone = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue 3\n</Location>";
-    my $hosts = join "\n", map { "<VirtualHost *>\nServerName $_\n$HOSTS{$_}\n$zone\n</VirtualHost>" }
-                           sort keys %HOSTS;
-    my $httpd = start_httpd(combo => $combo, conf =>
-        location('/another/server-status', 'SetHandler server-status')
-        . "$hosts\n");
+    my $zone = location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 3');
+    my $httpd = start_httpd(combo => $combo, conf => join '',
+        location('/another/server-status', 'SetHandler server-status'),
+        map { virtual_host($_, $HOSTS{$_}, $zone) } sort keys %HOSTS);
     for my $status ('/server-status', '/another/server-status') {
         for my $host (sort keys %HOSTS) {
             my $link = link_of($httpd, $host, $status);

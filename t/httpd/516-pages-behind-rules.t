@@ -26,7 +26,7 @@ for_each_combo(sub {
         my $httpd = new_httpd(combo => $combo);
 
         $httpd->configure("MaxConcurrent 1\nAdmissionZone site\nAdmissionQueue 0\n"
-            . "<Directory $httpd->{dir}/docs>\nAllowOverride All\nAddHandler cgi-script .php\n</Directory>\n"
+            . section("Directory $httpd->{dir}/docs", 'AllowOverride All', 'AddHandler cgi-script .php')
             . location('/admission-status', 'SetHandler admission-status')
             . location('/admission-control', 'SetHandler admission-control')
             . location('/closed', 'SetHandler admission-status', 'Require all denied')

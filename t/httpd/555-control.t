@@ -10,7 +10,7 @@ my $TOOL = 'X-Admission-Control: 1';
 
 sub conf {
     my ($httpd, $limit) = @_;
-    return "<Directory $httpd->{dir}/docs>\nAllowOverride All\n</Directory>\n"
+    return section("Directory $httpd->{dir}/docs", 'AllowOverride All')
         . location('/control', 'SetHandler admission-control')
         . location('/open', 'SetHandler admission-status')
         . location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 4');

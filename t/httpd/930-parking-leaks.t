@@ -22,14 +22,9 @@ for_each_parking_combo(sub {
     mkdir "$httpd->{dir}/docs/counted";
     $httpd->put('counted/file.txt', "file\n");
     # The file is what waits, so that thousands of answers cost little.
-    $httpd->configure(parking_conf() . <<'CONF');
-<LocationMatch ^/(?:cgi-bin|counted)/>
-    MaxConcurrent 1
-    AdmissionZone /cgi-bin/
-    AdmissionQueue 200
-    AdmissionHandlers all
-</LocationMatch>
-CONF
+    $httpd->configure(parking_conf()
+        . section('LocationMatch ^/(?:cgi-bin|counted)/', 'MaxConcurrent 1', 'AdmissionZone /cgi-bin/',
+                  'AdmissionQueue 200', 'AdmissionHandlers all'));
     $httpd->start;
     my ($child) = $httpd->children;
     my $settled = sub {

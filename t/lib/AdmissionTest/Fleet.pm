@@ -68,7 +68,7 @@ sub conf {
                       "lease=$self->{lease}s hold=$self->{hold}s fallback=$self->{fallback}", $self->{limit},
                       "ScriptAlias $dir/cgi/heavy", "SetEnv HEAVY_DIR $dir/heavy",
                       "AdmissionQueue $self->{queue} timeout=60s")
-        . "<Directory $dir/cgi>\nRequire all granted\n</Directory>\n$more\n";
+        . section("Directory $dir/cgi", 'Require all granted') . "$more\n";
 }
 
 sub zones { my ($self) = @_; return map { eval { $_->zone($ZONE) } // {} } @{ $self->{httpds} } }
