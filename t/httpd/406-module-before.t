@@ -5,6 +5,7 @@
 # takes its place that leaves in the parent what 0.1 left.
 
 use AdmissionTest;
+use AdmissionTest::Zone;
 use Admission::Config;
 use File::Basename 'dirname';
 
@@ -29,11 +30,10 @@ for_each_combo(sub {
     $httpd->configure(qq(LoadModule admission_module "$module"\n$zone));
     $httpd->graceful;
     is $is_told->(), 1, 'another layout is told';
-    my $hold = $httpd->ask('/cgi-bin/heavy?until=go');
-    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
-    my $waits = $httpd->ask('/cgi-bin/heavy');
-    $httpd->zone_becomes('/cgi-bin/', 'the next one waits', Active => 1, Queued => 1);
-    $httpd->serves('go', 'both are served', $hold, $waits);
+    my $limited = in_zone($httpd, '/cgi-bin/');
+    $limited->runs('go');
+    $limited->waits('next');
+    $limited->ends('go');
 
     $httpd->graceful;
     is $is_told->(), 1, 'and once';

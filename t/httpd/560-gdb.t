@@ -2,6 +2,7 @@
 
 use FindBin;
 use AdmissionTest;
+use AdmissionTest::Zone;
 
 plan skip_all => 'no gdb: install gdb' if !grep { -x "$_/gdb" } split /:/, $ENV{PATH};
 plan skip_all => 'only root may look into another process' if $> != 0;
@@ -10,10 +11,9 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, conf =>
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
-    my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
-    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
-    my $waits = $httpd->ask('/cgi-bin/heavy?id=waits');
-    $httpd->zone_becomes('/cgi-bin/', 'one waits', Queued => 1);
+    my $zone = in_zone($httpd, '/cgi-bin/');
+    $zone->runs('hold');
+    $zone->waits('next');
     my ($pid) = $httpd->children;
     my $macros = ($ENV{ADMISSION_SRCDIR} // "$FindBin::Bin/../..") . '/tools/adm.gdb';
     my $said = `gdb -nx -batch -p $pid -x '$macros' -ex adm-zones -ex adm-tickets -ex adm-children 2>&1`;
@@ -25,6 +25,5 @@ for_each_combo(sub {
         'adm-children';
     unlike $said, qr/^(?:No symbol|There is no member|Undefined)/m, 'no name is out of date'
         or diag $said;
-    $httpd->open_gate('go');
-    answers($hold, $waits);
+    $zone->ends('hold');
 }, 'event+cgid');
