@@ -55,7 +55,7 @@ typedef struct admission_zone_t {
     const struct admission_dir_conf_t *apparent;
     bool uses_flows;   /* some requests have a key, cost or priority */
     bool is_shared;    /* the limit is shared by a group of servers: a section
-                        * of the zone says so */
+                        * of the zone has "fleet" */
     adm_zone_t handle; /* idx 0: no limit, the zone table was full */
     struct admission_zone_t *next; /* in the order of the files; NULL: none */
 } admission_zone_t;

@@ -97,15 +97,17 @@ typedef struct out_t {
     ap_fputstrs((out)->r->output_filters, (out)->bb, __VA_ARGS__, NULL)
 
 /* Room for any number. */
-typedef char digits_t[32];
+typedef struct digits_t {
+    char text[32];
+} digits_t;
 
 /* @return a number with that many digits (0 to 9) behind the point, in @a room:
  * 1500 with 3 digits is 1.500. Much faster than a format, and there are 100 per
  * zone. */
-static const char *number(digits_t room, apr_int64_t value, int digits)
+static const char *number(digits_t *room, apr_int64_t value, int digits)
 {
     apr_uint64_t rest = value < 0 ? -(apr_uint64_t)value : (apr_uint64_t)value;
-    char *begin = room + sizeof(digits_t) - 1;
+    char *begin = room->text + sizeof(room->text) - 1;
     int written = 0;
 
     *begin = '\0';
@@ -157,7 +159,7 @@ static void write_field_head(out_t *out, const admission_field_t *field,
 }
 
 /* @return the value of a fact in its base unit. */
-static const char *value_of(digits_t room, const admission_fact_t *fact)
+static const char *value_of(digits_t *room, const admission_fact_t *fact)
 {
     const admission_unit_t *unit = admission_fields_unit(fact->field->kind);
     int digits = unit->per > 1000 ? 6 : unit->per > 1 ? 3 : 0;
@@ -182,7 +184,7 @@ static void write_zone_facts(out_t *out, const char *name, const table_t *table,
         const admission_fact_t *fact = &row->facts.fact[n];
 
         if (!row->is_busy && fact->group) {
-            PUT(out, name, row->label, labels_end, value_of(room, fact), "\n");
+            PUT(out, name, row->label, labels_end, value_of(&room, fact), "\n");
         }
     }
 }
@@ -214,7 +216,7 @@ static void write_server(out_t *out, const admission_facts_t *facts)
         const char *name = metric_name(out->r->pool, facts->fact[i].field);
 
         write_field_head(out, facts->fact[i].field, name);
-        PUT(out, name, " ", value_of(room, &facts->fact[i]), "\n");
+        PUT(out, name, " ", value_of(&room, &facts->fact[i]), "\n");
     }
 }
 
@@ -227,14 +229,14 @@ static void write_histogram(out_t *out, const char *name, const char *label,
 
     for (i = 0; i < ADM_HISTOGRAM_BUCKETS - 1; i++) {
         below += (apr_int64_t)durations->bucket[i];
-        PUT(out, name, "_bucket", label, ",le=\"", number(le, 1 << i, 3),
-            "\"} ", number(room, below, 0), "\n");
+        PUT(out, name, "_bucket", label, ",le=\"", number(&le, 1 << i, 3),
+            "\"} ", number(&room, below, 0), "\n");
     }
-    PUT(out, name, "_bucket", label, ",le=\"+Inf\"} ", number(room, all, 0),
+    PUT(out, name, "_bucket", label, ",le=\"+Inf\"} ", number(&room, all, 0),
         "\n");
     PUT(out, name, "_sum", label, "} ",
-        number(room, (apr_int64_t)durations->sum_usec, 6), "\n");
-    PUT(out, name, "_count", label, "} ", number(room, all, 0), "\n");
+        number(&room, (apr_int64_t)durations->sum_usec, 6), "\n");
+    PUT(out, name, "_count", label, "} ", number(&room, all, 0), "\n");
 }
 
 /* Write the histograms that have counted something: twenty series per zone. */
