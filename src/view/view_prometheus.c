@@ -176,7 +176,7 @@ static void write_zone_facts(out_t *out, const char *name, const table_t *table,
     const char *labels_end = reason ? apr_pstrcat(out->r->pool, ",reason=\"",
                                                   reason, "\"} ", NULL)
                                     : "} ";
-    digits_t room;
+    digits_t room = { "" };
     int i;
 
     for (i = 0; i < table->count && !out->r->connection->aborted; i++) {
@@ -209,7 +209,7 @@ static void write_zones(out_t *out, const table_t *table)
 
 static void write_server(out_t *out, const admission_facts_t *facts)
 {
-    digits_t room;
+    digits_t room = { "" };
     int i;
 
     for (i = 0; i < facts->count; i++) {
@@ -224,7 +224,7 @@ static void write_histogram(out_t *out, const char *name, const char *label,
                             const adm_durations_t *durations)
 {
     apr_int64_t below = 0, all = (apr_int64_t)durations->count;
-    digits_t le, room;
+    digits_t le = { "" }, room = { "" };
     int i;
 
     for (i = 0; i < ADM_HISTOGRAM_BUCKETS - 1; i++) {
