@@ -67,7 +67,7 @@ static uint32_t drain(adm_doorbell_rec_t *doorbell, uint32_t *slots,
     return count;
 }
 
-uint32_t adm_doorbell_wait(adm_child_t *child, adm_until_t until, void *data,
+uint32_t adm_doorbell_wait(adm_child_t *child, adm_until_t until,
                            uint32_t *slots, uint32_t max)
 {
     adm_doorbell_rec_t *doorbell = child->doorbell;
@@ -77,7 +77,7 @@ uint32_t adm_doorbell_wait(adm_child_t *child, adm_until_t until, void *data,
     uint32_t count = drain(doorbell, slots, max);
 
     if (count == 0) {
-        adm_wait_sleep(&doorbell->rings, rings, until(data));
+        adm_wait_sleep(&doorbell->rings, rings, until());
         count = drain(doorbell, slots, max);
     }
     return count;

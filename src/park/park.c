@@ -37,14 +37,6 @@ APLOG_USE_MODULE(admission);
 
 /* ---- park ---------------------------------------------------------------- */
 
-/* Longest time between two checks of a parked request. The MPM closes a
- * connection that waits for longer than Timeout, and a woken connection might
- * have to wait for a worker. */
-static adm_usec_t patience_of(const request_rec *r)
-{
-    return admission_mpm_timeout(r) / 2;
-}
-
 static apr_status_t leave_with_connection(void *parking)
 {
     admission_lot_leave(parking);
@@ -74,7 +66,7 @@ int admission_park(request_rec *r, admission_visit_t *visit,
                       .events = admission_wait_ignores_end(r) ? 0 : EPOLLRDHUP,
                       .ignores_reset = admission_wait_ignores_reset(r) }
     };
-    return admission_lot_enter(visit, patience_of(r)) ? SUSPENDED : DECLINED;
+    return admission_lot_enter(visit) ? SUSPENDED : DECLINED;
 }
 
 /* ---- continue ------------------------------------------------------------ */
@@ -93,7 +85,7 @@ static bool continue_request(admission_visit_t *visit)
                                                    parking->deadline);
 
     if (outcome == ADM_WAITING) {
-        if (admission_lot_enter(visit, patience_of(parking->r))) {
+        if (admission_lot_enter(visit)) {
             return true;
         }
         /* Reject a request that cannot be parked again. It must not block: the

@@ -198,12 +198,15 @@ static adm_usec_t next_wake_locked(void)
 
 /* Set the times of the next checks. @return whether the dispatcher sleeps for
  * too long and must be woken. */
-static bool schedule_locked(admission_parking_t *parking, adm_usec_t patience)
+static bool schedule_locked(admission_parking_t *parking)
 {
     adm_usec_t now = adm_now();
     adm_usec_t next = next_wake_locked();
 
-    parking->check_at = earlier(now + patience, parking->deadline);
+    /* The MPM closes a connection that waits for longer than Timeout, and a
+     * woken connection might have to wait for a worker. */
+    parking->check_at = earlier(now + admission_mpm_timeout(parking->r) / 2,
+                                parking->deadline);
     lot.next_round = earlier(lot.next_round,
                              earlier(now + ROUND_USEC, parking->check_at));
     if (admission_mpm_oversleeps()) {
@@ -213,7 +216,7 @@ static bool schedule_locked(admission_parking_t *parking, adm_usec_t patience)
     return next_wake_locked() < next;
 }
 
-bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
+bool admission_lot_enter(admission_visit_t *visit)
 {
     admission_parking_t *parking = visit->parking;
     bool has_slot, has_to_ring = false;
@@ -228,7 +231,7 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
     if (has_slot) {
         parking->state = ADMISSION_LEAVING;
         parking->is_woken = false;
-        has_to_ring = schedule_locked(parking, patience);
+        has_to_ring = schedule_locked(parking);
         /* Under the mutex: the next request must see this one counted. */
         adm_ticket_park(&visit->ticket, parking->slot);
     }
@@ -449,7 +452,7 @@ static void check_listener(adm_usec_t now)
 
 /* When the dispatcher must wake up. A thread that makes this earlier rings the
  * doorbell afterwards. */
-static adm_usec_t sleep_until(void *unused)
+static adm_usec_t sleep_until(void)
 {
     adm_usec_t next = earlier(guarded(&lot.next_round),
                               guarded(&lot.next_listener_check));
@@ -468,8 +471,8 @@ static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
     uint32_t slots[RINGS_MAX];
 
     while (!atomic_load(&lot.is_closing)) {
-        uint32_t i, count = adm_doorbell_wait(child, sleep_until, NULL, slots,
-                                              RINGS_MAX);
+        uint32_t i,
+            count = adm_doorbell_wait(child, sleep_until, slots, RINGS_MAX);
 
         for (i = 0; i < count; i++) {
             handle_ring(slots[i]);

@@ -78,11 +78,10 @@ bool admission_lot_is_open(void);
  * NOT_PARKED or CHECKING -> LEAVING: do everything that can fail, and park the
  * ticket. Fails if the child is out of slots, connections or descriptors, or
  * would not poll the connection.
- * @param patience  check the request after this time at the latest
  * @return whether it worked; if not, the state and the slot remain as they
  *         were.
  */
-bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience);
+bool admission_lot_enter(admission_visit_t *visit);
 
 /** LEAVING -> PARKED: the worker leaves. */
 void admission_lot_swap_out(admission_parking_t *parking);

@@ -147,7 +147,7 @@ static void recycle(story_t *story, input_t *input)
     recycle_count(segment);
 }
 
-static adm_usec_t at_once(void *unused)
+static adm_usec_t at_once(void)
 {
     return 0;
 }
@@ -173,7 +173,7 @@ static void take_step(story_t *story, input_t *input)
         }
         break;
     case 7:
-        MUST(adm_doorbell_wait(story->child, at_once, NULL, slots, 8) <= 8);
+        MUST(adm_doorbell_wait(story->child, at_once, slots, 8) <= 8);
         break;
     case 8:
         adm_round(story->child, adm_now(), true);

@@ -165,7 +165,7 @@ TEST(the_bell_of_a_new_child_does_not_ring_for_the_last_one)
     make_segment(1, 1, 64);
     ck_assert_int_eq(play(exit_orderly, NULL), 0);
     adm_doorbell_ring_slot(segment, 1, 77);
-    ck_assert_uint_eq(adm_doorbell_wait(join(), at_once, NULL, slots, 4), 0);
+    ck_assert_uint_eq(adm_doorbell_wait(join(), at_once, slots, 4), 0);
 }
 
 /* ---- many at once -------------------------------------------------------- */

@@ -9,7 +9,7 @@ static uint32_t slots[ADM_PARK_SLOTS + 1];
 
 static uint32_t rung(uint32_t max)
 {
-    return adm_doorbell_wait(child, at_once, NULL, slots, max);
+    return adm_doorbell_wait(child, at_once, slots, max);
 }
 
 /* ---- the bell ------------------------------------------------------------ */
@@ -66,14 +66,14 @@ TEST(a_ring_reaches_only_its_child)
     child = join();
     adm_doorbell_ring_slot(segment, other->idx, 5);
     ck_assert_uint_eq(rung(10), 0);
-    ck_assert_uint_eq(adm_doorbell_wait(other, at_once, NULL, slots, 10), 1);
+    ck_assert_uint_eq(adm_doorbell_wait(other, at_once, slots, 10), 1);
 }
 
 static void *wait_at_the_bell(void *count)
 {
     atomic_store(shared, 1);
     do {
-        *(uint32_t *)count = adm_doorbell_wait(child, until_it_rings, NULL, slots, 10);
+        *(uint32_t *)count = adm_doorbell_wait(child, until_it_rings, slots, 10);
     } while (*(uint32_t *)count == 0 && atomic_load(&shared[1]) == 0);
     return NULL;
 }
@@ -118,7 +118,7 @@ TEST(no_ring_is_lost_on_the_way_to_sleep)
     child = join();
     ringer = start(ring_on, NULL);
     while (total < RINGS) {
-        uint32_t count = adm_doorbell_wait(child, until_it_rings, NULL, slots, 7);
+        uint32_t count = adm_doorbell_wait(child, until_it_rings, slots, 7);
 
         total += count;
         atomic_store(shared, total);
@@ -131,7 +131,7 @@ TEST(no_ring_is_lost_on_the_way_to_sleep)
  * dispatcher's look and its sleep. */
 static atomic_bool is_closing;
 
-static adm_usec_t look_and_nap(void *unused)
+static adm_usec_t look_and_nap(void)
 {
     adm_usec_t seen = atomic_load(&is_closing) ? 0 : NEVER;
 
@@ -146,7 +146,7 @@ static adm_usec_t look_and_nap(void *unused)
 static void *dispatch(void *unused)
 {
     while (!atomic_load(&is_closing)) {
-        adm_doorbell_wait(child, look_and_nap, NULL, slots, 10);
+        adm_doorbell_wait(child, look_and_nap, slots, 10);
     }
     return NULL;
 }
@@ -245,7 +245,7 @@ TEST(a_grant_that_meets_the_parking_rings)
         ck_assert_int_eq(enter(child, zone, &ticket), ADM_WAITING);
         adm_ticket_park(&ticket, slot);
         do {
-            count = adm_doorbell_wait(child, until_it_rings, NULL, slots, 1);
+            count = adm_doorbell_wait(child, until_it_rings, slots, 1);
         } while (count == 0 || slots[0] != slot);
         ck_assert(adm_ticket_is_granted(&ticket));
         adm_ticket_unpark(&ticket);

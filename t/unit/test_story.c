@@ -167,7 +167,7 @@ static void rings(void)
     adm_child_t *rung = child_of_word();
     const char *expected = next();
     uint32_t slots[4] = { 0 };
-    uint32_t count = adm_doorbell_wait(rung, at_once, NULL, slots, 4);
+    uint32_t count = adm_doorbell_wait(rung, at_once, slots, 4);
 
     need(count == !is(expected, "-"), "%u ring", count);
     need(!count || slots[0] == (uint32_t)(*expected - 'A'), "%c rings", (int)slots[0] + 'A');

@@ -52,12 +52,12 @@ adm_usec_t deadline(void)
     return adm_now() + DEADLINE_USEC;
 }
 
-adm_usec_t at_once(void *unused)
+adm_usec_t at_once(void)
 {
     return 0;
 }
 
-adm_usec_t until_it_rings(void *unused)
+adm_usec_t until_it_rings(void)
 {
     return NEVER;
 }

@@ -35,8 +35,8 @@ extern atomic_uint *shared;
 #define NEVER (adm_now() + 3600 * ADM_USEC_PER_SEC)
 
 /** For adm_doorbell_wait(): do not sleep, sleep until it rings. */
-adm_usec_t at_once(void *unused);
-adm_usec_t until_it_rings(void *unused);
+adm_usec_t at_once(void);
+adm_usec_t until_it_rings(void);
 
 /** In a story: end it with a failure unless it is so. */
 #define NEED(condition)                                                               \
