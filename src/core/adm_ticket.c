@@ -271,17 +271,6 @@ static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
  * TO_PROGRAM: its program keeps the permit. */
 typedef enum leave_t { LEAVE, LEAVE_BUT_WORKER, LEAVE_TO_PROGRAM } leave_t;
 
-/* Update this child's counts. Called before the unlock, which hands the permit
- * over and can take long: other processes would count this worker in addition
- * to the workers of the requests that run next. */
-static void end_own_ticket(adm_ticket_t *ticket, leave_t how)
-{
-    adm_worker_end_blocking(ticket);
-    if (how != LEAVE_BUT_WORKER) {
-        adm_worker_give_back(ticket);
-    }
-}
-
 /* Record in the ticket's `bell` how its request left. If the owner of the lock
  * is just moving the permit on, the arrival in the note matches no ticket.
  * @return false if the permit is seen to have moved. */
@@ -328,6 +317,29 @@ static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
     }
 }
 
+/* Update this child's counts, then unlock the zone, or let its next owner end
+ * the ticket. The unlock hands the permit over and can take long: other
+ * processes would count this worker in addition to the workers of the requests
+ * that run next.
+ *
+ * @param zone   NULL: not locked, for the reason @a rv, as of lock_own_zone()
+ * @param noted  how the request leaves, for the next owner of the lock
+ */
+static void end_leaving(adm_ticket_t *ticket, leave_t how, adm_zone_rec_t *zone,
+                        apr_status_t rv, uint32_t noted, adm_usec_t now)
+{
+    adm_worker_end_blocking(ticket);
+    if (how != LEAVE_BUT_WORKER) {
+        adm_worker_give_back(ticket);
+    }
+    if (zone) {
+        adm_zone_unlock(ticket->child->segment, zone, now);
+    }
+    else if (rv != APR_SUCCESS) {
+        leave_stuck(ticket, noted, now);
+    }
+}
+
 adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
                                 adm_usec_t now)
 {
@@ -356,15 +368,8 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
                                                      now);
         adm_zone_cancel_ticket_locked(ticket->child->segment, zone, ticket->idx,
                                       outcome);
-        end_own_ticket(ticket, LEAVE);
-        adm_zone_unlock(ticket->child->segment, zone, now);
     }
-    else {
-        if (rv != APR_SUCCESS) {
-            leave_stuck(ticket, outcome, now);
-        }
-        end_own_ticket(ticket, LEAVE);
-    }
+    end_leaving(ticket, LEAVE, zone, rv, outcome, now);
     atomic_store(&ticket->held, 0);
     return outcome;
 }
@@ -410,11 +415,37 @@ static void record_usage(const adm_ticket_t *ticket)
     }
 }
 
+/* @return whether the permit stays with the program. */
+static bool end_locked(const adm_ticket_t *ticket, adm_zone_rec_t *zone,
+                       bool is_abandoned, adm_usec_t now)
+{
+    adm_segment_t *segment = ticket->child->segment;
+    bool is_granted = begin(adm_ticket_rec(ticket), now);
+
+    if (is_granted) {
+        if (zone->granted_idx) {
+            adm_hand_over_settle_ticket_locked(segment, zone, ticket->idx);
+        }
+        adm_figures_note_served(&zone->figures,
+                                now - adm_ticket_rec(ticket)->since_usec,
+                                fair_flow_cost(segment, zone, ticket->idx));
+    }
+    else {
+        zone->figures.outcomes[ADM_GONE]++;
+    }
+    if (is_granted && is_abandoned) {
+        adm_zone_orphan_ticket_locked(segment, zone, ticket->idx, now);
+        return true;
+    }
+    adm_zone_end_ticket_locked(segment, zone, ticket->idx);
+    return false;
+}
+
 /* End the calling request's ticket. Its permit is released, or stays with its
  * program. */
 static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
 {
-    bool is_abandoned = how == LEAVE_TO_PROGRAM;
+    bool is_abandoned = how == LEAVE_TO_PROGRAM, has_orphan = false;
     adm_segment_t *segment;
     adm_zone_rec_t *zone;
     apr_status_t rv;
@@ -432,38 +463,12 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
     record_usage(ticket);
     zone = lock_own_zone(ticket, now, &rv);
     if (zone) {
-        bool is_granted = begin(adm_ticket_rec(ticket), now);
-
-        if (is_granted) {
-            if (zone->granted_idx) {
-                adm_hand_over_settle_ticket_locked(segment, zone, ticket->idx);
-            }
-            adm_figures_note_served(&zone->figures,
-                                    now - adm_ticket_rec(ticket)->since_usec,
-                                    fair_flow_cost(segment, zone, ticket->idx));
-        }
-        else {
-            zone->figures.outcomes[ADM_GONE]++;
-        }
-        if (is_granted && is_abandoned) {
-            adm_zone_orphan_ticket_locked(segment, zone, ticket->idx, now);
-        }
-        else {
-            adm_zone_end_ticket_locked(segment, zone, ticket->idx);
-        }
-        end_own_ticket(ticket, how);
-        adm_zone_unlock(segment, zone, now);
-        if (is_granted && is_abandoned) {
-            adm_agent_wake(segment); /* polls for the program's end */
-        }
+        has_orphan = end_locked(ticket, zone, is_abandoned, now);
     }
-    else {
-        if (rv != APR_SUCCESS) {
-            leave_stuck(ticket,
-                        is_abandoned ? ADM_LEFT_ABANDONED : ADM_LEFT_RELEASED,
-                        now);
-        }
-        end_own_ticket(ticket, how);
+    end_leaving(ticket, how, zone, rv,
+                is_abandoned ? ADM_LEFT_ABANDONED : ADM_LEFT_RELEASED, now);
+    if (has_orphan) {
+        adm_agent_wake(segment); /* polls for the program's end */
     }
 }
 
