@@ -15,17 +15,6 @@ static pid_t self;
 
 /* ---- claim ---------------------------------------------------------------- */
 
-/* Raise children_used, the bound of all loops over children. Records are
- * claimed roughly in order. */
-static void note_child_used(adm_segment_t *segment, uint32_t idx)
-{
-    atomic_uint *used = &segment->header->children_used;
-    uint32_t seen = atomic_load(used);
-
-    while (seen < idx && !atomic_compare_exchange_weak(used, &seen, idx)) {
-    }
-}
-
 /* Clear everything behind `life` and `alive`. Other processes use the rest of a
  * record only while it is LIVE. */
 static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
@@ -61,7 +50,8 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
     if (!doorbell || adm_life_state(life) != ADM_LIFE_FREE) {
         return false;
     }
-    note_child_used(segment, idx); /* first, so that no walk misses the claim */
+    /* First, so that no loop misses the claim. */
+    adm_raise(&segment->header->children_used, idx);
     if (!atomic_compare_exchange_strong(&rec->life, &life,
                                         adm_life(pid, sequence,
                                                  ADM_LIFE_CLAIMED))) {

@@ -628,6 +628,15 @@ static inline void adm_count_locked(atomic_uint *count, int difference)
                           memory_order_relaxed);
 }
 
+/** Raise a number that only increases, such as the bound of a loop. */
+static inline void adm_raise(atomic_uint *number, unsigned to)
+{
+    unsigned seen = atomic_load(number);
+
+    while (seen < to && !atomic_compare_exchange_weak(number, &seen, to)) {
+    }
+}
+
 /** @return the number of a zone. */
 static inline uint32_t adm_zone_idx(const adm_segment_t *segment,
                                     const adm_zone_rec_t *zone)

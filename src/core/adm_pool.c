@@ -12,18 +12,6 @@
 
 /* ---- unused tickets ------------------------------------------------------- */
 
-/* Raise chunks_used, the bound of most loops over chunks. Chunks are claimed
- * roughly in order. */
-static void note_chunk_used(adm_segment_t *segment, uint32_t chunk)
-{
-    atomic_uint *used = &segment->header->chunks_used;
-    uint32_t seen = atomic_load(used);
-
-    while (seen <= chunk
-           && !atomic_compare_exchange_weak(used, &seen, chunk + 1)) {
-    }
-}
-
 /* Claim a free chunk. Its tickets become the zone's fresh ones. */
 static bool claim_chunk_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
@@ -36,7 +24,7 @@ static bool claim_chunk_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
         if (atomic_compare_exchange_strong(&segment->chunk_recs[chunk].zone_idx,
                                            &unowned, idx)) {
             ADM_FAULT(chunk_claimed);
-            note_chunk_used(segment, chunk);
+            adm_raise(&segment->header->chunks_used, chunk + 1);
             zone->fresh_idx = chunk * ADM_CHUNK_TICKETS + 1;
             zone->fresh_end_idx = zone->fresh_idx + ADM_CHUNK_TICKETS;
             return true;
@@ -242,7 +230,7 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
      * raising chunks_used. */
     while (
         (first = adm_chunk_next(segment, zone_idx, &chunk, segment->chunks))) {
-        note_chunk_used(segment, chunk - 1);
+        adm_raise(&segment->header->chunks_used, chunk);
         for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
             recount_ticket(segment, zone, first + n, &counts);
         }

@@ -150,18 +150,14 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
     if (result == ADM_LOCK_BUSY && patience > 0) {
         result = wait_for_lock(zone, patience);
     }
-    switch (result) {
-    case ADM_LOCKED:
-        break;
-    case ADM_LOCKED_OWNER_DIED:
+    if (result == ADM_LOCKED_OWNER_DIED) {
         adm_pool_rebuild_locked(segment, zone);
         adm_lock_mark_repaired(&zone->lock); /* R3_repaired */
-        break;
-    case ADM_LOCK_BUSY:
-        *rv = adm_lock_is_held_here() ? ADM_INTERRUPTED : ADM_ZONE_BUSY;
-        return NULL;
-    case ADM_LOCK_BROKEN:
-        *rv = ADM_LOCK_LOST;
+    }
+    else if (result != ADM_LOCKED) {
+        *rv = result == ADM_LOCK_BROKEN ? ADM_LOCK_LOST
+              : adm_lock_is_held_here() ? ADM_INTERRUPTED
+                                        : ADM_ZONE_BUSY;
         return NULL;
     }
     setup = atomic_load_explicit(&zone->setup, memory_order_acquire);

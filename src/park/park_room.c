@@ -19,6 +19,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/param.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -171,22 +172,15 @@ static apr_int64_t limit_by_descriptors(server_rec *s, apr_int64_t open)
 /* Maximum by the connections that the MPM accepts in one child. */
 static apr_int64_t limit_by_connections(void)
 {
-    apr_int64_t slots = admission_capacity_threads() * connections_per_worker();
-
-    return slots < ADM_PARK_SLOTS ? slots : ADM_PARK_SLOTS;
+    return MIN(admission_capacity_threads() * connections_per_worker(),
+               ADM_PARK_SLOTS);
 }
 
 apr_int64_t admission_room_slots(server_rec *s, apr_int64_t open)
 {
-    apr_int64_t connections = limit_by_connections();
     apr_int64_t descriptors = limit_by_descriptors(s, open);
 
-    return connections < descriptors ? connections : descriptors;
-}
-
-static apr_int64_t at_most(apr_int64_t wanted, apr_int64_t most)
-{
-    return wanted < most ? wanted : most;
+    return MIN(limit_by_connections(), descriptors);
 }
 
 bool admission_room_would_park(server_rec *s)
@@ -210,9 +204,8 @@ admission_room_t admission_room(server_rec *s)
     if (admission_room_would_park(s)) {
         room.children = admission_capacity_children();
         room.children_at_start = children_at_start();
-        room.requests = at_most(room.children * slots, budget);
-        room.requests_at_start = at_most(room.children_at_start * slots,
-                                         budget);
+        room.requests = MIN(room.children * slots, budget);
+        room.requests_at_start = MIN(room.children_at_start * slots, budget);
     }
     return room;
 }
@@ -232,7 +225,7 @@ static apr_int64_t room_of_zone(const capacity_t *all,
     apr_int64_t left = all->budget
                        - admission_zones_planned(zone) * all->per_worker;
 
-    return left > 0 ? at_most(all->slots, left) : 0;
+    return left > 0 ? MIN(all->slots, left) : 0;
 }
 
 static void warn_of_long_queue(server_rec *s, const admission_zone_t *zone,
