@@ -50,8 +50,8 @@ void adm_link_insert_locked(adm_list_t list, uint32_t idx)
 {
     uint32_t prev_idx = prev_of(&list, idx);
     uint32_t *links = links_at(&list, idx);
-    uint32_t *prev = links_at(&list, prev_idx);
-    uint32_t *link = prev ? &prev[NEXT] : list.head_idx;
+    uint32_t *link = prev_idx ? &links_at(&list, prev_idx)[NEXT]
+                              : list.head_idx;
     uint32_t *next = links_at(&list, *link);
 
     links[PREV] = prev_idx;
