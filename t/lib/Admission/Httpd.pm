@@ -405,11 +405,15 @@ sub tls_url { return "https://127.0.0.1:$_[0]{tls_port}$_[1]" }
 # Lets the programs go on that were asked for with until=NAME.
 sub open_gate { my ($self, $name) = @_; $self->put("../heavy/$name", '') }
 
-# The same in a second, while the test is in restart() or stop(): whoever waits for
-# the program gets the signal first, and ends within httpd's patience of three.
+# The same in a second, or in so many, and again until the condition is true, while the
+# test is in restart() or stop(): whoever waits for the program gets the signal first, and
+# ends within httpd's patience of three.
 sub open_gate_soon {
-    my ($self, $name, $seconds) = @_;
-    $SIG{ALRM} = sub { $self->open_gate($name) };
+    my ($self, $name, $seconds, $condition) = @_;
+    $SIG{ALRM} = sub {
+        return Time::HiRes::alarm($seconds) if $condition && !$condition->();
+        $self->open_gate($name);
+    };
     Time::HiRes::alarm($seconds // 1);
 }
 
