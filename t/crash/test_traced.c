@@ -20,7 +20,8 @@ static void see_segment(void)
 {
     if (seen_bytes != adm_segment_bytes(segment)) {
         seen_bytes = adm_segment_bytes(segment);
-        seen = realloc(seen, seen_bytes);
+        free(seen);
+        seen = malloc(seen_bytes);
         ck_assert_ptr_nonnull(seen);
     }
     memcpy(seen, segment->base, seen_bytes);
