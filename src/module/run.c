@@ -93,6 +93,23 @@ static int run_with_retries(request_rec *r, const admission_request_t *state)
  * Only for the quick handler, mod_cache's default. Its other mode adds filters
  * to the request and takes a lock with each query. docs/dev/decisions has the
  * reasons. */
+typedef int (*quick_handler_t)(request_rec *r, int lookup);
+
+static quick_handler_t quick_handler_of_cache(void)
+{
+    apr_array_header_t *hooks = ap_hook_get_quick_handler();
+    ap_LINK_quick_handler_t *hook = hooks
+                                        ? (ap_LINK_quick_handler_t *)hooks->elts
+                                        : NULL;
+    int i;
+
+    for (i = 0; hook && i < hooks->nelts; i++) {
+        if (strcmp(hook[i].szName, "mod_cache.c") == 0) {
+            return hook[i].pFunc;
+        }
+    }
+    return NULL;
+}
 
 /* A query changes headers and filters, so it gets a copy of the request. */
 static request_rec *copy_request(const request_rec *r)
@@ -108,13 +125,15 @@ static request_rec *copy_request(const request_rec *r)
     return copy;
 }
 
-/* @return whether mod_cache can serve the request now: asked as httpd asks for
- * a subrequest. Does not change the request. */
+/* @return whether mod_cache can serve the request now. Does not change the
+ * request. */
 static bool cache_has(request_rec *r)
 {
+    quick_handler_t quick_handler = quick_handler_of_cache();
+
     /* Subrequests and redirects did not go through the quick handler. */
-    return !r->main && !r->prev && ap_find_linked_module("mod_cache.c")
-           && ap_run_quick_handler(copy_request(r), 1) == OK;
+    return quick_handler && !r->main && !r->prev
+           && quick_handler(copy_request(r), 1) == OK;
 }
 
 /* Restart the request by an internal redirect, so that mod_cache serves it. */
