@@ -34,10 +34,10 @@ void auto_file_read(int fd, char *text);
 /** @return whether the text has a valid line of this zone; the last one applies. */
 bool auto_file_find(const char *text, const char *name, auto_saved_t *kept);
 
-/** Discard what cannot be used on this machine: everything, if the line is older than a
- *  week or from the future; the limit, if memory or cores differ; the sizes, if they
- *  exceed the memory. @a now: seconds since 1970.
- *  @return whether anything is left. */
+/** Discard what cannot be used on this machine: the limit, if memory or cores differ; the
+ *  sizes, if they exceed the memory. @a now: seconds since 1970.
+ *  @return whether anything can be used; false, with nothing discarded, if the line is
+ *  older than a week or from the future. */
 bool auto_file_discard_useless(auto_saved_t *kept, int64_t now,
                                uint64_t memory_kb, uint32_t cores);
 

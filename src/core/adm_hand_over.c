@@ -238,7 +238,7 @@ static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
  * If no other child has a parked ticket, `unguarded_idx` asks the next ticket
  * that parks in another child to become the guard. It is stored before the
  * search, so that a ticket that parks at the same moment is either found by the
- * search or sees the request.
+ * search or reads `unguarded_idx`.
  */
 static void appoint_guard_locked(const adm_segment_t *segment,
                                  adm_zone_rec_t *zone, adm_usec_t now,

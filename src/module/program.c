@@ -32,8 +32,8 @@ void admission_program_start(apr_pool_t *ptemp, server_rec *s)
             APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0120)
             "cannot find the PIDs of programs that mod_cgid starts: "
             "programs that run as another user (suEXEC), and programs whose "
-            "child has crashed, might exceed the limit; load mod_cgi instead "
-            "of mod_cgid");
+            "child has crashed, might exceed the limit; to prevent this, use "
+            "the prefork MPM with mod_cgi instead of mod_cgid");
     }
 }
 

@@ -74,9 +74,10 @@ static inline void admission_ready_note(admission_ready_t *ready)
 /** End the transfer. */
 void admission_ready_end(admission_ready_t *ready);
 
-/** @return whether this connection is about to wait for its client, and whether
- *  the MPM must poll it for writing. */
+/** @return whether this connection is about to wait for its client. */
 bool admission_ready_is_leaving(const conn_rec *c);
+
+/** @return whether the MPM must poll this connection for writing. */
 bool admission_ready_polls_to_write(const conn_rec *c);
 
 /** Called in this order from the hooks of the MPM; no effect on connections

@@ -163,9 +163,9 @@ static apr_status_t pause_output(spool_t *spool, adm_usec_t paused_since)
                : rv;
 }
 
-/* Pass on a metadata bucket, such as an error, in sequence and immediately:
- * after an error the handler can return any status, and nothing might
- * follow. */
+/* Flush the buffered data, then pass on a metadata bucket, such as an error. It
+ * is not buffered, because after an error the handler might send nothing else,
+ * and return any status. */
 static apr_status_t pass_in_place(spool_t *spool, apr_bucket *b)
 {
     apr_status_t rv = write_data(spool);
