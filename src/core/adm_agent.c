@@ -2,7 +2,7 @@
  * Called by src/agent, and by files of src/core that have work for the agent.
  */
 #include <errno.h>
-#include <sys/eventfd.h>
+#include <sys/socket.h>
 
 #include "adm_agent.h"
 #include "adm_fault.h"
@@ -36,20 +36,25 @@ void adm_agent_wake(adm_segment_t *segment)
     adm_wait_wake(&segment->header->agent_wakes);
     /* The order of the increment and this load matters: see
      * adm_agent_begin_poll(). */
-    if (segment->agent_event && atomic_load(&segment->header->agent_polls)) {
-        eventfd_write(segment->agent_event, 1);
+    if (segment->agent_event[1] && atomic_load(&segment->header->agent_polls)) {
+        send(segment->agent_event[1], "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
 }
 
+/* Sockets, because each call states that it does not block. A child could clear
+ * the flag of a pipe or an eventfd, fill it, and block the parent. */
 apr_status_t adm_agent_open_event(adm_segment_t *segment)
 {
-    int event = segment->agent_event ? segment->agent_event
-                                     : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int event[2];
 
-    if (event < 0) {
+    if (segment->agent_event[1]) {
+        return APR_SUCCESS;
+    }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, event) != 0) {
         return errno;
     }
-    segment->agent_event = event;
+    segment->agent_event[0] = event[0];
+    segment->agent_event[1] = event[1];
     return APR_SUCCESS;
 }
 
@@ -59,16 +64,16 @@ int adm_agent_begin_poll(adm_segment_t *segment, unsigned wakes)
      * set the event. */
     atomic_store(&segment->header->agent_polls, 1);
     return atomic_load(&segment->header->agent_wakes) == wakes
-               ? segment->agent_event
+               ? segment->agent_event[0]
                : -1;
 }
 
 void adm_agent_end_poll(adm_segment_t *segment)
 {
-    eventfd_t wakes;
+    char wakes[256]; /* if there are more, the next poll returns immediately */
 
     atomic_store(&segment->header->agent_polls, 0);
-    eventfd_read(segment->agent_event, &wakes);
+    recv(segment->agent_event[0], wakes, sizeof(wakes), MSG_DONTWAIT);
 }
 
 unsigned adm_agent_wakes(const adm_segment_t *segment)

@@ -152,12 +152,12 @@ UNCHECKED static char **search_slot(pages_t *pages, char **volatile *from,
 UNCHECKED static char **search_frames(const char *prefix)
 {
     char **volatile *from = __builtin_frame_address(0);
-    unsigned first = atomic_load(&last_slot), slot = first, n;
+    unsigned last = atomic_load(&last_slot), slot = last, n;
     pages_t pages = { 0 };
     char **entry = NULL;
 
-    for (n = 0; n < SLOTS && !entry; n++) {
-        slot = (first + n) % SLOTS;
+    for (n = 0; n <= SLOTS && !entry; n++) {
+        slot = n == 0 ? last : n - 1;
         if (is_readable(&pages, (const void *)&from[slot], sizeof(*from))) {
             entry = search_slot(&pages, from, slot, prefix);
         }

@@ -486,7 +486,8 @@ struct adm_segment_t {
     uint32_t load;             /* number of this configuration load */
     uint32_t flow_tables_used; /* flow tables that belong to a slot */
 
-    int agent_event; /* eventfd: wakes the agent while it polls; 0: none */
+    int agent_event[2]; /* sockets that wake the agent while it polls: it reads
+                         * from [0]; [1] is 0 if there are none */
 };
 
 struct adm_child_t {

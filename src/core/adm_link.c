@@ -35,9 +35,10 @@ static uint32_t prev_of(const adm_list_t *list, uint32_t idx)
     uint64_t arrival = adm_ticket_at(list->segment, idx)->arrival;
     uint32_t left = list->segment->sizes.tickets; /* bounds a cyclic list */
     uint32_t prev_idx = 0, next_idx = *list->head_idx;
+    uint32_t tail_idx = list->tail_idx ? *list->tail_idx : 0;
 
-    if (!list->tail_idx || arrived_before(list, *list->tail_idx, arrival)) {
-        return list->tail_idx ? *list->tail_idx : 0;
+    if (!list->tail_idx || arrived_before(list, tail_idx, arrival)) {
+        return tail_idx;
     }
     for (; left && arrived_before(list, next_idx, arrival); left--) {
         prev_idx = next_idx;

@@ -230,8 +230,9 @@ const unsigned char *adm_segment_secret(const adm_segment_t *segment)
 
 void adm_segment_destroy(adm_segment_t *segment)
 {
-    if (segment->agent_event) {
-        close(segment->agent_event);
+    if (segment->agent_event[1]) {
+        close(segment->agent_event[0]);
+        close(segment->agent_event[1]);
     }
     adm_memory_destroy(segment->base, segment->bytes);
     segment->base = NULL;

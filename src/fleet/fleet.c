@@ -164,7 +164,7 @@ static void *setup(apr_pool_t *p, server_rec *s)
     if (rv != APR_SUCCESS) {
         ap_log_error(
             APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)
-            "cannot open the agent's pipe, so this server gets no share of "
+            "cannot open the agent's sockets, so this server gets no share of "
             "limits across servers: %s; raise the limit on open files and "
             "restart httpd",
             fallback_text());

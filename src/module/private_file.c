@@ -1,4 +1,5 @@
-/* private_file.c - files of the parent that survive a stop and start. */
+/* private_file.c - files that survive a stop and start, opened with the
+ * parent's privileges. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -223,14 +223,15 @@ static void write_server(out_t *out, const admission_facts_t *facts)
 static void write_histogram(out_t *out, const char *name, const char *label,
                             const adm_durations_t *durations)
 {
-    apr_int64_t below = 0, all = (apr_int64_t)durations->count;
+    apr_uint64_t below = 0; /* cannot overflow; the memory can be corrupt */
+    apr_int64_t all = (apr_int64_t)durations->count;
     digits_t le = { "" }, room = { "" };
     int i;
 
     for (i = 0; i < ADM_HISTOGRAM_BUCKETS - 1; i++) {
-        below += (apr_int64_t)durations->bucket[i];
+        below += durations->bucket[i];
         PUT(out, name, "_bucket", label, ",le=\"", number(&le, 1 << i, 3),
-            "\"} ", number(&room, below, 0), "\n");
+            "\"} ", number(&room, (apr_int64_t)below, 0), "\n");
     }
     PUT(out, name, "_bucket", label, ",le=\"+Inf\"} ", number(&room, all, 0),
         "\n");

@@ -1,4 +1,5 @@
 /* test_fleet.c - this server's share of a limit over many: promise, lease, fallback. */
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 
@@ -343,4 +344,19 @@ TEST(an_agent_that_polls_is_woken)
     adm_agent_end_poll(segment);
     adm_agent_wake(segment); /* nobody polls */
     ck_assert_int_eq(poll(&pipe, 1, 0), 0);
+}
+
+TEST(a_process_that_wakes_the_agent_is_never_blocked)
+{
+    unsigned n;
+
+    share_zone(ADM_FALLBACK_KEEP);
+    ck_assert_int_eq(adm_agent_open_event(segment), APR_SUCCESS);
+    for (n = 0; n < 2; n++) {
+        ck_assert_int_eq(fcntl(segment->agent_event[n], F_SETFL, 0), 0);
+    }
+    ck_assert_int_ge(adm_agent_begin_poll(segment, wakes()), 0);
+    for (n = 0; n < 10000; n++) {
+        adm_agent_wake(segment);
+    }
 }

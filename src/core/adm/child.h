@@ -59,8 +59,8 @@ void adm_agent_gone(adm_segment_t *segment);
  *  nothing that it reads. One system call, or two. Async-signal-safe. */
 void adm_agent_wake(adm_segment_t *segment);
 
-/** Create the descriptor that wakes an agent while it polls; later processes
- *  inherit it. Only for the parent. @return APR_SUCCESS or the system's
+/** Create the descriptors that wake an agent while it polls; later processes
+ *  inherit them. Only for the parent. @return APR_SUCCESS or the system's
  *  reason. */
 apr_status_t adm_agent_open_event(adm_segment_t *segment);
 
