@@ -35,7 +35,7 @@ for_each_combo(sub {
                          qr/ADM0141: .* (?:in time|arrive any more);/, qr/ADM0142/);
     $httpd->expect_in_log(qr/ADM0141: no connection to the engine \S+: \S*WRONGPASS/,
                           qr/ADM0202: zone db: request rejected \(fleet\): the lease of this server/,
-                          qr/ADM0142: zone db: the lease .* has expired; fallback=reject/);
+                          qr/ADM0142: zone db: .* lease expired: this server rejects requests \(fallback=reject\)/);
     write_password($httpd, "wrong\n");
     $httpd->start;
     # Once a minute something is told, and a busy machine may be late before.
