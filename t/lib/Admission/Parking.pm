@@ -81,8 +81,10 @@ sub ask_line {
     my ($httpd, $name, $waiters, $zone, @options) = @_;
     my $url = '/cgi-bin/heavy?id=';
 
-    my @clients = $httpd->ask("$url$name-runs&until=$name", @options);
+    my @clients = $httpd->ask("$url$name-runs&early=1&until=$name", @options);
     $httpd->zone_becomes($zone, 'one runs', Active => 1, Queued => 0);
+    # Only then has mod_cgid read its PID: a reload before ends the request with 503.
+    $httpd->must($httpd->soon(sub { $clients[0]->has_begun }), 'its response begins');
     push @clients, map { $httpd->ask("$url$name-$_", @options) } 1 .. $waiters;
     $httpd->zone_becomes($zone, "$waiters wait", Active => 1, Queued => $waiters);
     return @clients;
