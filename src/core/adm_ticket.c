@@ -41,7 +41,7 @@ bool adm_ticket_holds(const adm_ticket_t *ticket)
 /* Start a granted ticket: swap GRANTED for ACTIVE. A process that passes the
  * permit on swaps the same word, so only one of the two succeeds. @return
  * whether the ticket holds a permit that it can no longer lose. */
-static bool begin(adm_ticket_rec_t *rec, adm_usec_t now)
+static bool start_granted(adm_ticket_rec_t *rec, adm_usec_t now)
 {
     unsigned granted = atomic_load(&rec->state);
 
@@ -69,7 +69,7 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
         /* An unused permit can be passed on to this ticket. */
         adm_lease_check(child, zone, now);
     }
-    if (!begin(rec, now)) {
+    if (!start_granted(rec, now)) {
         return false;
     }
     /* W2_slice_sees_grant, if no wake-up came */
@@ -354,7 +354,7 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
     /* Unless its permit has moved, start the request if it was granted. */
     if ((zone || rv != APR_SUCCESS)
         && adm_outcome_action(outcome) != ADM_DROP_CONNECTION
-        && begin(adm_ticket_rec(ticket), now)) {
+        && start_granted(adm_ticket_rec(ticket), now)) {
         if (zone) {
             adm_zone_unlock(ticket->child->segment, zone, now);
         }
@@ -420,7 +420,7 @@ static bool end_locked(const adm_ticket_t *ticket, adm_zone_rec_t *zone,
                        bool is_abandoned, adm_usec_t now)
 {
     adm_segment_t *segment = ticket->child->segment;
-    bool is_granted = begin(adm_ticket_rec(ticket), now);
+    bool is_granted = start_granted(adm_ticket_rec(ticket), now);
 
     if (is_granted) {
         if (zone->granted_idx) {

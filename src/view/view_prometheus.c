@@ -107,22 +107,22 @@ typedef struct digits_t {
 static const char *number(digits_t *room, apr_int64_t value, int digits)
 {
     apr_uint64_t rest = value < 0 ? -(apr_uint64_t)value : (apr_uint64_t)value;
-    char *begin = room->text + sizeof(room->text) - 1;
+    char *start = room->text + sizeof(room->text) - 1;
     int written = 0;
 
-    *begin = '\0';
+    *start = '\0';
     while (rest > 0 || written <= digits) {
         if (digits > 0 && written == digits) {
-            *--begin = '.';
+            *--start = '.';
         }
-        *--begin = (char)('0' + rest % 10);
+        *--start = (char)('0' + rest % 10);
         rest /= 10;
         written++;
     }
     if (value < 0) {
-        *--begin = '-';
+        *--start = '-';
     }
-    return begin;
+    return start;
 }
 
 /* @return the metric of a field: "OldestWaitMs" is
