@@ -183,15 +183,21 @@ TEST(the_agent_hands_out_what_a_raised_limit_allows)
 }
 
 /* One has ended, no program was seen: the limit climbs. */
+/* The agent sees an idle system with enough memory: on a busy one it would rightly keep
+ * the limit. */
 TEST(the_agent_raises_a_limit_and_lets_waiters_start)
 {
     const adm_entry_t waits = { .wait = ADM_WAIT_PARKED, .queue_length = 10 };
     auto_zone_t measured = { .name = "auto", .min = 1, .max = 4 };
-    auto_setup_t setup = { .zones = &measured, .count = 1, .root = "", .state_fd = -1 };
+    auto_setup_t setup = { .zones = &measured, .count = 1, .state_fd = -1 };
     adm_ticket_t tickets[3] = { { 0 } };
     pid_t agent;
     int n;
 
+    make_folder();
+    setup.root = folder;
+    write_file("/proc/stat", "cpu0 0 0 0 1 0 0 0 0 0 0\ncpu1 0 0 0 1 0 0 0 0 0 0\n");
+    write_file("/proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 1000000 kB\n");
     adm_segment_begin_load(segment);
     ck_assert_int_eq(adm_segment_configure(segment, "auto", 4, 1, 10, &zone), APR_SUCCESS);
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
