@@ -3,10 +3,8 @@
 use AdmissionTest;
 
 for_each_combo(sub {
-    my ($combo) = @_;
-
     # The default line of 100 needs workers to wait in.
-    my $httpd = start_httpd(combo => $combo, workers => 160, conf => location('/cgi-bin/', 'MaxConcurrent 4'));
+    my $httpd = start_httpd(workers => 160, conf => location('/cgi-bin/', 'MaxConcurrent 4'));
 
     like $httpd->get('/cgi-bin/heavy?id=first')->{body}, qr/^heavy first$/m,
         'a heavy request is answered';
@@ -19,7 +17,6 @@ for_each_combo(sub {
     $httpd->zone_becomes('/cgi-bin/', 'limit and defaults are in force',
                          Limit => 4, QueueLength => 100,
                          QueueTimeoutMs => 30_000, Admitted => 1, Active => 0);
-    $httpd->stop;
 });
 
 subtest 'loaded and not used' => sub {

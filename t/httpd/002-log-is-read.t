@@ -4,8 +4,7 @@
 use AdmissionTest;
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => '');
+    my $httpd = start_httpd(conf => '');
     my $unexpected = sub { join ' ', map { /ADM(\d+)|AH(\d+)/ ? $1 // $2 : $_ }
                            $httpd->unexpected_lines };
 

@@ -301,8 +301,7 @@ my %cookbook = (
         like $httpd->get('/cgi-bin/heavy')->{headers}{'server-timing'},
             qr/^admission;desc=admitted;dur=0$/, 'the browser gets the decision';
         is $httpd->get('/static.txt')->{headers}{'server-timing'}, undef, '... not with a file';
-        $httpd->put('start.cgi', "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n%s' \"\$HTTP_X_REQUEST_START\"\n");
-        chmod 0755, "$httpd->{dir}/docs/start.cgi";
+        $httpd->put_script('start.cgi', "printf 'Content-Type: text/plain\\n\\n%s' \"\$HTTP_X_REQUEST_START\"\n");
         like $httpd->get('/start.cgi')->{body}, qr/^t=\d{16}$/, 'the program gets the time of arrival';
     } },
     'webdav.conf' => {
@@ -378,7 +377,7 @@ CONF
     $httpd->open_gate('go');
     is_deeply statuses(answers(@clients)), { 200 => scalar @clients }, 'all that waited are served'
         if @clients;
-    $o{modules} ? $httpd->end : $httpd->stop;
+    $httpd->comes_to_rest->stop;
     kill TERM => $o{pid} if $o{pid};
 }
 

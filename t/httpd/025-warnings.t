@@ -4,7 +4,7 @@ use AdmissionTest;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 20, conf => join '',
+    my $httpd = start_httpd(workers => 20, conf => join '',
         "AdmissionParking Off\n",
         location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 50'),
         location('/cgi-bin/high/', 'MaxConcurrent 21', 'AdmissionQueue 0'));
@@ -15,7 +15,6 @@ for_each_combo(sub {
     my $is_threaded = $combo->{mpm} ne 'prefork';
     is scalar(grep { /admission:warn.*mod_cgi\b/ } $httpd->error_log), $combo->{cgi} eq 'cgi' && $is_threaded ? 1 : 0,
         'a warning about mod_cgi under a threaded MPM, and only there';
-    $httpd->stop;
 });
 
 # What is warned of at start is warned of by configtest, too.
@@ -56,7 +55,7 @@ for_each_combo(sub {
     push @cases, [ 'a queue beyond parking', "AsyncRequestWorkerFactor 2\n" . $zone->(4, 5000),
                     qr/ADM0302: .*AdmissionQueue 5000\b/ ]
         if $combo->{mpm} eq 'event';
-    my $httpd = new_httpd(combo => $combo);
+    my $httpd = new_httpd();
     for (@cases) {
         my ($what, $conf, $warning) = @$_;
         $httpd->configure($conf);
@@ -71,10 +70,8 @@ for_each_combo(sub {
 
 # The directive that comes last counts: what "off" has ended is not warned of.
 for_each_combo(sub {
-    my ($combo) = @_;
-
     for my $off ('', "AdmissionRecycle off\n") {
-        my $httpd = start_httpd(combo => $combo, conf => "AdmissionRecycle 5 together=2\n$off");
+        my $httpd = start_httpd(conf => "AdmissionRecycle 5 together=2\n$off");
         my @lines = grep { /ADM0401/ } $httpd->error_log;
         is scalar @lines, $off ? 0 : 1, 'together= without an effect' . ($off && ', and off');
         $httpd->expect_in_log(qr/admission:warn.*AdmissionRecycle: together=2/) if !$off;

@@ -14,8 +14,6 @@ sub instead {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-
     needs_modules('http2');
     for (
         # what, all lines about it, configuration; of 16 threads of mod_http2 the reserve takes 4
@@ -32,7 +30,7 @@ for_each_combo(sub {
     ) {
         my ($what, $lines, $conf, @options) = @$_;
         # Of parking, too, which depends on how many files may be open.
-        my $httpd = new_httpd(combo => $combo, http2 => 1, conf => $conf, @options);
+        my $httpd = new_httpd(http2 => 1, conf => $conf, @options);
         $httpd->allow_in_log(qr/ADM01(?:05|15)|ADM0302/)->start;
         lines_are([ grep { /ADM011[3-9]|ADM0126/ } $httpd->error_log ], $lines, $what);
         $httpd->stop;

@@ -22,16 +22,15 @@ my $parks  = qr/^info ADM0303: .*parked.*no worker/;
 my $blocks = qr/^info ADM0303: .*hold a worker/;
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
     my $small = sub {
         my ($conf) = @_;
-        return new_parking_httpd(combo => $combo, threads => $threads, factor => $factor,
+        return new_parking_httpd(threads => $threads, factor => $factor,
                                  children => $children, conf => $conf);
     };
     # A stock server starts two children, and more when these accept no more.
     my $stock = sub {
         my ($conf, $files) = @_;
-        my $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf() . $conf);
+        my $httpd = new_httpd(workers => 150, conf => stock_conf() . $conf);
         return $files ? $httpd->behind("ulimit -n $files && exec") : $httpd;
     };
     my $too_long = $fits + 1;
@@ -67,9 +66,7 @@ for_each_parking_combo(sub {
 });
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => zone_with('a', 4));
+    my $httpd = start_httpd(conf => zone_with('a', 4));
     my @said = said_by($httpd);
     unlike "@said", qr/parked|warn/, 'other MPMs do not say that they park';
-    $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid');

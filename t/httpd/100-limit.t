@@ -6,8 +6,7 @@ use Time::HiRes qw(time);
 my ($clients, $limit, $ms) = (60, 4, 50);
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 100, tls => 1,
+    my $httpd = start_httpd(workers => 100, tls => 1,
                             conf => location('/cgi-bin/', "MaxConcurrent $limit", "AdmissionQueue $clients"));
 
     for my $how (qw(plain TLS)) {
@@ -25,7 +24,6 @@ for_each_combo(sub {
     $httpd->zone_becomes('/cgi-bin/', 'all permits are back, each counted once',
                          Active => 0, Queued => 0, Admitted => 2 * ($limit + $clients),
                          AdmittedAfterWait => 2 * $clients);
-    $httpd->stop;
 });
 
 done_testing;

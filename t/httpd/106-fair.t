@@ -2,7 +2,6 @@
 # served behind who comes often, and no key fills the queue.
 
 use AdmissionTest;
-use JSON::PP;
 
 my $waiters = 6;
 
@@ -11,8 +10,7 @@ sub key { my ($key) = @_; return headers => ["X-Key: $key"] }
 # What ?json says of the keys of a zone, by name.
 sub keys_of {
     my ($httpd, $zone) = @_;
-    my $json = decode_json($httpd->get('/admission?json')->{body});
-    my ($it) = grep { $_->{name} =~ /\Q:$zone\E\z/ } @{ $json->{zones} };
+    my ($it) = grep { $_->{name} =~ /\Q:$zone\E\z/ } @{ $httpd->json('/admission?json')->{zones} };
     return { map { $_->{name} => "$_->{held}+$_->{waiting}" } @{ $it->{keys} // [] } };
 }
 
@@ -66,8 +64,7 @@ sub no_key_holds_more_than_its_max {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => join '',
+    my $httpd = start_httpd(workers => 40, conf => join '',
         location('/admission', 'SetHandler admission-status'),
         qq(AdmissionFair "%{HTTP:X-Key}"\n),
         location('/cgi-bin/', 'MaxConcurrent 1'),
@@ -78,5 +75,4 @@ for_each_combo(sub {
     visitor_comes_second($httpd);
     nobody_fills_the_queue($httpd);
     no_key_holds_more_than_its_max($httpd);
-    $httpd->stop;
 });

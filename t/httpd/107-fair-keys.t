@@ -2,7 +2,6 @@
 # texts; and how it is merged.
 
 use AdmissionTest;
-use JSON::PP;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
 needs_modules('remoteip');
@@ -48,8 +47,7 @@ sub keys_for {
     my ($zone, $keys);
 
     $httpd->soon(sub {
-        my $json = decode_json($httpd->get('/admission?json')->{body});
-        ($zone) = grep { $_->{name} =~ m{(?:/\Q$section\E/|^\Q$section\E)\z} } @{ $json->{zones} };
+        ($zone) = grep { $_->{name} =~ m{(?:/\Q$section\E/|^\Q$section\E)\z} } @{ $httpd->json('/admission?json')->{zones} };
         return $zone->{active} == $permits * @requests;
     });
     is $zone->{active}, $permits * @requests, "$section: all run";

@@ -44,12 +44,10 @@ sub costs {
     @clients = $httpd->ask("${dear}heavy?until=alone", class('all'));
     $httpd->zone_becomes($dear, 'one that asks for more than there is takes all', Active => 4);
     $httpd->serves('alone', '... and is answered', $clients[0]);
-    $httpd->zone_becomes($dear, 'all permits are back', Active => 0);
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => join '',
+    my $httpd = start_httpd(workers => 40, conf => join '',
         location('/cgi-bin/', 'MaxConcurrent 1', q(AdmissionPriority high "%{HTTP:X-Class} == 'high'"),
             q(AdmissionPriority low  "%{HTTP:X-Class} == 'low'")),
         location('/cgi-bin/dear/', 'MaxConcurrent 4', q(AdmissionCost 3 "%{HTTP:X-Class} == 'dear'"),
@@ -61,5 +59,4 @@ for_each_combo(sub {
 
     priorities($httpd);
     costs($httpd);
-    $httpd->stop;
 });

@@ -6,8 +6,7 @@ use AdmissionTest;
 my $zone = '/cgi-bin/';
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 60, conf =>
+    my $httpd = start_httpd(workers => 60, conf =>
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 20 target=900ms')
         . location('/cgi-bin/dry/', 'MaxConcurrent 1', 'AdmissionQueue 20 target=900ms', 'AdmissionDryRun On'));
 
@@ -47,5 +46,4 @@ for_each_combo(sub {
     my $seen = $httpd->zone('/cgi-bin/dry/');
     is_deeply [ @$seen{qw(DryQueued RejectedLate)} ], [ $places, 5 - $places ], 'requests that would have waited or been late';
     cmp_ok $seen->{DryWaitMeanMs}, '>=', 300, '... and for how long';
-    $httpd->stop;
 });

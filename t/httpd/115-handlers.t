@@ -3,8 +3,7 @@
 use AdmissionTest;
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, conf => join '',
+    my $httpd = new_httpd(conf => join '',
         "DirectoryIndex index.html index.cgi\n",
         "AdmissionQueue 0\n",
         location('/', 'MaxConcurrent 1'),
@@ -54,5 +53,4 @@ for_each_combo(sub {
     $httpd->zone_becomes('/by-name/', 'counts where it is named', Admitted => 1);
 
     $httpd->serves('go', 'all end well', @hold);
-    $httpd->stop;
 });

@@ -40,15 +40,8 @@ my @cases = map { my $way = $_; map { [ $way, $_, $is_dynamic{$_} ] } sort keys 
             sort keys %given_by;
 push @cases, map { my $way = $_; map { [ $way, $_, 0 ] } @types } qw(AddType ForceType T);
 
-sub put_program {
-    my ($httpd, $name) = @_;
-    $httpd->put($name, "#!/bin/sh\necho Content-Type: text/plain\necho\n");
-    chmod 0755, "$httpd->{dir}/docs/$name";
-}
-
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo);
+    my $httpd = new_httpd();
     my $docs  = "$httpd->{dir}/docs";
     my $conf  = "MaxConcurrent 10\nAdmissionQueue 0\nAdmissionZone z\n"
               . "<Directory $docs/htaccess>\nAllowOverride All\n</Directory>\n";
@@ -58,7 +51,7 @@ for_each_combo(sub {
         my ($way, $name) = @{ $cases[$n] };
         my $line = sprintf "$given_by{$way}\n", $name;
         mkdir "$docs/$_/$n" for qw(htaccess conf);
-        put_program($httpd, "$_/$n/f.x") for qw(htaccess conf);
+        $httpd->put_script("$_/$n/f.x", "echo Content-Type: text/plain\necho\n") for qw(htaccess conf);
         $httpd->put("htaccess/$n/.htaccess", $line);
         $conf .= "<Directory $docs/conf/$n>\n$line</Directory>\n";
     }
@@ -87,14 +80,12 @@ for_each_combo(sub {
             is_deeply \@wrong, [], "$place: what is " . ($is ? 'dynamic counts' : 'cheap does not');
         }
     }
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
 
 # The same with programs that run, and with what is really passed on.
 for_each_combo(sub {
-    my ($combo) = @_;
     my @proxy = grep { Admission::Config::is_installed($_) } qw(proxy proxy_http);
-    my $httpd = new_httpd(combo => $combo, modules => \@proxy);
+    my $httpd = new_httpd(modules => \@proxy);
     my $admitted = 0;
     my $to    = 'http://127.0.0.1:%{SERVER_PORT}/static.txt';
 
@@ -132,5 +123,4 @@ CONF
     is $httpd->get('/static.txt')->{status}, 200, 'a file is not';
     $httpd->open_gate('go');
     like $hold->answer->{body}, qr/heavy/, 'the first ends well';
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

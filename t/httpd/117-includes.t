@@ -33,7 +33,7 @@ my %file = (
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, modules => [qw(filter deflate negotiation)]);
+    my $httpd = new_httpd(modules => [qw(filter deflate negotiation)]);
     my $exec  = qq(<!--#exec cmd="HEAVY_DIR=$httpd->{dir}/heavy $httpd->{dir}/cgi/heavy" -->\n);
 
     $httpd->configure(join '',
@@ -89,5 +89,4 @@ for_each_combo(sub {
     unlink "$httpd->{dir}/heavy/go";
     $httpd->graceful;
     $all_count->('after a reload');
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

@@ -5,9 +5,8 @@ use AdmissionTest;
 use Admission::Program qw(build_module);
 
 for_each_combo(sub {
-    my ($combo) = @_;
     my $module = build_module('mod_later');
-    my $httpd = start_httpd(combo => $combo, conf => join '',
+    my $httpd = start_httpd(conf => join '',
         "LoadModule later_module $module\n",
         location('/later', 'SetHandler later', 'MaxConcurrent 1', 'AdmissionQueue 10', 'AdmissionZone z'));
     # Its module is not one of httpd's.

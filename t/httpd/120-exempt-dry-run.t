@@ -6,8 +6,7 @@ use AdmissionTest::Zone;
 my @one = ('MaxConcurrent 1', 'AdmissionQueue 1');
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => join '',
+    my $httpd = start_httpd(conf => join '',
         location('/cgi-bin/', @one, q(AdmissionExempt "%{HTTP:X-Urgent} == 'yes'")),
         location('/cgi-bin/dry/', @one, 'AdmissionDryRun On'),
         location('/cgi-bin/broken/', @one, q{AdmissionExempt "file('/nowhere/at-all') == 'yes'"}));
@@ -37,5 +36,4 @@ for_each_combo(sub {
     $httpd->is_noted($_ => zone => 'test.example:/cgi-bin/dry/', status => $would{$_}) for sort keys %would;
     $dry->becomes('the status shows it', DryRun => 1, Admitted => 4, DryQueued => 1, RejectedFull => 2);
     $zone->becomes('... and the one rejection in the other zone', RejectedFull => 1);
-    $httpd->stop;
 });

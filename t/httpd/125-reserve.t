@@ -9,8 +9,7 @@ my ($zone, $workers, $limit, $clients) = ('/cgi-bin/', 40, 4, 120);
 my $reserve = $workers / 4;    # the default of 25 %
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => $workers, conf =>
+    my $httpd = start_httpd(workers => $workers, conf =>
         "AdmissionParking Off\n" . location('/', "MaxConcurrent $limit"));
     my ($in, $out) = ($workers - $reserve, $clients - $workers + $reserve);
 
@@ -33,14 +32,11 @@ for_each_combo(sub {
     is_deeply statuses(@answers), { 200 => $in, 503 => $out }, 'admitted requests get their response, the others 503';
     is_deeply [ grep { ($_->{headers}{'retry-after'} // '') !~ /^\d+$/ } grep { $_->{status} == 503 } @answers ], [],
         'each of them with a whole number in Retry-After';
-    $httpd->zone_becomes('/', 'the zone is at rest', Active => 0, Queued => 0);
     is $watch->most, $limit, 'the limit was kept';
-    $httpd->stop;
 });
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => $workers);
+    my $httpd = new_httpd(workers => $workers);
     my $limited = location($zone, "MaxConcurrent $limit", 'AdmissionQueue 0');
 
     for my $refused ($workers, $workers + 1, 5000) {
@@ -61,14 +57,12 @@ for_each_combo(sub {
     $httpd->zone_becomes($zone, '... for that reason', RejectedReserve => 3);
     is $httpd->get('/static.txt')->{status}, 200, '... but files are served';
     $httpd->serves('go', 'the request is answered', $first);
-    $httpd->stop;
 });
 
 # What is made instead of an error cannot park.
 for_each_combo(sub {
-    my ($combo) = @_;
     for my $half ('50%', 10) {
-        my $httpd = new_httpd(combo => $combo, workers => 20);
+        my $httpd = new_httpd(workers => 20);
         mkdir "$httpd->{dir}/docs/app";
         $httpd->configure(join '',
             "AdmissionReserve $half\n",

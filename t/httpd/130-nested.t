@@ -23,8 +23,7 @@ my %nested = (
 my @waits = grep { $nested{$_}[1] } sort keys %nested;
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 32);
+    my $httpd = new_httpd(workers => 32);
 
     $httpd->configure(<<"CONF" . join '',
 ErrorDocument 503 /cgi-bin/a/error?id=error
@@ -85,7 +84,4 @@ CONF
     like $answers[$_]{body}, $nested{ $waits[$_] }[0],
         "$waits[$_] waited, then ran"
         for 0 .. $#waits;
-    $at_rest->('after a full line');
-
-    $httpd->stop;
 });

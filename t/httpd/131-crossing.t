@@ -48,19 +48,16 @@ sub all_cross {
         $httpd->zone_becomes($zone, '... which served each client once, and rejected nobody', Active => 0, Queued => 0,
                              Admitted => 2 * $pairs, RejectedReserve => 0);
     }
-    $httpd->stop;
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
     # No worker is left for a full queue.
-    all_cross(start_httpd(combo => $combo, workers => 32, conf => "AdmissionReserve 1\n$two_zones")
+    all_cross(start_httpd(workers => 32, conf => "AdmissionReserve 1\n$two_zones")
                   ->allow_in_log(qr/ADM0105: /), 8);
 });
 
 # So many that the threads of whole children block behind a redirect, while others of
 # these children get permits and wait for a thread.
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    all_cross(start_httpd(combo => $combo, workers => 150, conf => stock_conf() . $two_zones), 75);
+    all_cross(start_httpd(workers => 150, conf => stock_conf() . $two_zones), 75);
 });

@@ -27,11 +27,11 @@ for_each_combo(sub {
     # mod_proxy_http2 has a way of its own to send a header.
     my $has_http2 = $combo->{mpm} ne 'prefork' && Admission::Config::version() >= 58
         && !grep { !Admission::Config::is_installed($_) } qw(http2 proxy_http2);
-    my $httpd = new_httpd(combo => $combo, workers => 40, http2 => $has_http2,
+    my $httpd = new_httpd(workers => 40, http2 => $has_http2,
                           modules => [ @modules, $has_http2 ? 'proxy_http2' : () ]);
     $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
     my $outside = address_outside();
-    my ($pid, $foreign) = start_backend(\&show, $outside || '127.0.0.1');
+    my (undef, $foreign) = start_backend(\&show, $outside || '127.0.0.1');
     my $conf = <<"CONF" .
 AdmissionReserve 1
 MaxConcurrent $limit
@@ -40,13 +40,7 @@ AdmissionQueue 50 timeout=10s
 @{[ $outside && "ProxyPass /foreign/ http://$outside:$foreign/" ]}
 CONF
         location('/shown.cgi', 'MaxConcurrent off');
-    $httpd->put('shown.cgi', <<'CGI');
-#!/bin/sh
-echo Content-Type: text/plain
-echo
-env
-CGI
-    chmod 0755, "$httpd->{dir}/docs/shown.cgi";
+    $httpd->put_script('shown.cgi', "echo Content-Type: text/plain\necho\nenv\n");
     $httpd->configure($conf);
     $httpd->start;
     my $self = "http://127.0.0.1:$httpd->{port}";
@@ -109,8 +103,4 @@ CONF
                             headers => [ "${forged}0123456789abcdef.1.1/" . '0' x 16 ]);
     $httpd->zone_becomes('all', 'a request with a forged token waits like any other', Active => $limit, Queued => 1);
     $httpd->serves('go', 'all are served', @hold);
-    kill KILL => $pid;
-    waitpid $pid, 0;
-    # Without a look at its memory, where mod_slotmem_shm has a file.
-    $httpd->end;
 });

@@ -10,8 +10,7 @@ needs_modules(qw(proxy proxy_http include));
 my $limit = 2;
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 60, modules => [qw(proxy proxy_http)]);
+    my $httpd = new_httpd(workers => 60, modules => [qw(proxy proxy_http)]);
     my $to = 'http://127.0.0.1:%{SERVER_PORT}';
 
     $httpd->configure(<<"CONF" . join '',
@@ -49,6 +48,4 @@ CONF
     unlike $httpd->get('/page.html')->{body}, qr/heavy/,
         '... and does not wait for the one that its page holds';
     $httpd->serves('go', 'the other one ends well', $hold);
-    $httpd->zone_becomes('all', 'in the end all permits are free', Active => 0);
-    $httpd->end;
 });

@@ -31,7 +31,7 @@ sub has_http2 {
 for_each_combo(sub {
     my ($combo) = @_;
     my $has_http2 = has_http2($combo);
-    my $httpd = new_httpd(combo => $combo, workers => 60, http2 => $has_http2,
+    my $httpd = new_httpd(workers => 60, http2 => $has_http2,
                           modules => [qw(proxy proxy_http proxy_balancer slotmem_shm
                                          lbmethod_byrequests)]);
     my $relay = start_relay();
@@ -81,17 +81,14 @@ CONF
     $httpd->zone_becomes('all', 'each was counted once', Active => 0, Queued => 0,
                          Admitted => $expected + $clients);
     is $httpd->status->{AdmissionTicketsIgnored}, 0, '... and no ticket was ignored';
-    $_->stop for $relay, $socket;
-    $httpd->end;
 });
 
 # The filter drops the header: they wait for each other, until a timeout. Where all
 # permits are held by programs, or by a backend on this machine, nobody waits for himself.
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 60, modules => [qw(proxy proxy_http)]);
+    my $httpd = new_httpd(workers => 60, modules => [qw(proxy proxy_http)]);
     my $relay = start_relay(drops => qr/^Admission-/i);
-    my ($backend, $port) = start_backend(answers_at_gate($httpd));
+    my (undef, $port) = start_backend(answers_at_gate($httpd));
     $httpd->allow_in_log(qr/ADM0105: /);
     $httpd->configure(hosts("ProxyPass /pass/ http://127.0.0.1:$relay->{port}/cgi-bin/\n"
                           . "ProxyPass /app/ http://127.0.0.1:$port/\n")
@@ -116,8 +113,4 @@ for_each_combo(sub {
     wait_for { $told->() } '... and the log tells why';
     answers(map { $httpd->ask("/pass/x?id=again$_&ms=10") } 1 .. 6);
     is $told->(), 1, '... once a minute';
-    $relay->stop;
-    kill KILL => $backend;
-    waitpid $backend, 0;
-    $httpd->end;
 }, qw(prefork+cgi event+cgid));

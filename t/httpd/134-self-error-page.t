@@ -7,8 +7,7 @@ use AdmissionTest;
 needs_modules(qw(proxy proxy_http));
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 40, modules => [qw(proxy proxy_http)]);
+    my $httpd = new_httpd(workers => 40, modules => [qw(proxy proxy_http)]);
     my $to = 'http://127.0.0.1:%{SERVER_PORT}';
 
     $httpd->configure(<<"CONF");
@@ -22,13 +21,7 @@ RewriteRule ^/a/(.*) $to/\$1 [P]
 ProxyErrorOverride On
 ErrorDocument 500 /cgi-bin/heavy?id=page&ms=30
 CONF
-    $httpd->put('fails.cgi', <<'CGI');
-#!/bin/sh
-echo Status: 500 No
-echo Content-Type: text/plain
-echo
-CGI
-    chmod 0755, "$httpd->{dir}/docs/fails.cgi";
+    $httpd->put_script('fails.cgi', "echo Status: 500 No\necho Content-Type: text/plain\necho\n");
     $httpd->start;
 
     my $watch = $httpd->watch;
@@ -36,6 +29,4 @@ CGI
         1 .. 8;
     is_deeply statuses(answers(@line)), { 200 => 8, 500 => 8 }, 'all are answered';
     is $watch->most, 1, 'error pages and others run one at a time';
-    $httpd->zone_becomes('all', 'all permits are free', Active => 0, Queued => 0);
-    $httpd->end;
 });

@@ -8,8 +8,7 @@ needs_modules('lua');
 # httpd's own handler, the last of all, takes everything but OPTIONS of a client
 # that does not say its version.
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, modules => ['lua']);
+    my $httpd = new_httpd(modules => ['lua']);
     my $calls = "$httpd->{dir}/heavy/calls";
 
     $httpd->configure(join '',
@@ -31,5 +30,4 @@ LUA
         'it is an error, and had a permit';
     is $httpd->slurp($calls), "called\n", 'the handlers were asked once';
     $httpd->zone_becomes('lua', 'the permit is back', Active => 0, Admitted => 1);
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

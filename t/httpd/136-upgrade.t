@@ -50,14 +50,13 @@ sub tunnel_is_free {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
     my @modules = qw(slotmem_shm proxy proxy_http proxy_wstunnel proxy_balancer lbmethod_byrequests);
 
     needs_modules(@modules);
     plan skip_all => 'mod_proxy_http tunnels since httpd 2.4.47'
         if Admission::Config::version() < 47;
-    my ($backend, $port) = start_backend(\&serve);
-    my $httpd = new_httpd(combo => $combo, modules => \@modules, conf => <<"CONF" . join '',
+    my (undef, $port) = start_backend(\&serve);
+    my $httpd = new_httpd(modules => \@modules, conf => <<"CONF" . join '',
 ProxyPass /ws/ http://127.0.0.1:$port/ upgrade=websocket
 ProxyPass /all/ http://127.0.0.1:$port/all/ upgrade=websocket
 ProxyPass /some/ balancer://some/
@@ -68,9 +67,8 @@ CONF
         section('Proxy balancer://some', "BalancerMember http://127.0.0.1:$port/some upgrade=websocket"),
         location('/', 'MaxConcurrent 1', 'AdmissionQueue 0'),
         location('/all/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionHandlers all'));
-    $httpd->put('cheat.cgi', "#!/bin/sh\nprintf 'Status: 101 Switching Protocols\\nUpgrade: x\\n\\n'\n"
-                             . "until [ -e $httpd->{dir}/heavy/go ]; do sleep 0.05; done\n");
-    chmod 0755, "$httpd->{dir}/docs/cheat.cgi";
+    $httpd->put_script('cheat.cgi', "printf 'Status: 101 Switching Protocols\\nUpgrade: x\\n\\n'\n"
+                                    . "until [ -e $httpd->{dir}/heavy/go ]; do sleep 0.05; done\n");
     # mod_proxy has one worker for /ws/ and /all/.
     $httpd->allow_in_log(qr/AH01146: /);
     $httpd->expect_rejections('test.example:/all/', 'full')->start;
@@ -98,8 +96,4 @@ CONF
     is $httpd->get('/all/page')->{status}, 503, 'and the permit is kept';
     $all->leave;
     $httpd->zone_becomes('/all/', 'until the connection ends', Active => 0);
-    # As stop(), but mod_proxy_balancer's own memory has a name.
-    $httpd->end;
-    kill TERM => $backend;
-    waitpid $backend, 0;
 }, 'event+cgid', 'prefork+cgi');

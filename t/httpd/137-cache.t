@@ -6,8 +6,8 @@ use AdmissionTest;
 my ($limit, $clients) = (1, 12);
 
 sub start_caching {
-    my ($combo, $more) = @_;
-    my $httpd = new_httpd(combo => $combo, modules => [qw(cache cache_disk)]);
+    my ($more) = @_;
+    my $httpd = new_httpd(modules => [qw(cache cache_disk)]);
     $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
 
     mkdir "$httpd->{dir}/cache";
@@ -44,11 +44,9 @@ sub ask_for_one_page {
 sub runs { my ($httpd) = @_; return scalar grep { /^start (?:first|other)/ } $httpd->record }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-
     needs_modules(qw(cache cache_disk));
     for my $lock ('', "CacheLock On\nCacheLockPath cache/locks\n") {
-        my $httpd = start_caching($combo, $lock);
+        my $httpd = start_caching($lock);
         my @answers = ask_for_one_page($httpd);
         is runs($httpd), $limit, 'the program ran as often as the limit'
             . ($lock ? ', also with CacheLock' : '');
@@ -60,12 +58,11 @@ for_each_combo(sub {
     }
 
     # POST is not answered from a cache, and CacheQuickHandler Off asks it once.
-    my $httpd = start_caching($combo, '');
+    my $httpd = start_caching('');
     ask_for_one_page($httpd, method => 'POST', body => 'x');
     is runs($httpd), $clients, 'each POST runs the program';
     $httpd->stop;
-    $httpd = start_caching($combo, 'CacheQuickHandler Off');
+    $httpd = start_caching('CacheQuickHandler Off');
     ask_for_one_page($httpd);
     is runs($httpd), $clients, 'and so does each request without the quick handler';
-    $httpd->stop;
 }, 'event+cgid', 'prefork+cgi');

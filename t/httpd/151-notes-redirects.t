@@ -7,8 +7,7 @@ use AdmissionTest;
 use AdmissionTest::Zone;
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => join '',
+    my $httpd = start_httpd(workers => 40, conf => join '',
         "ErrorDocument 503 /cgi-bin/page/error\n",
         location('/cgi-bin/page/', 'MaxConcurrent 10', 'AdmissionQueue 0'),
         location('/cgi-bin/zone/', 'MaxConcurrent 1', 'AdmissionQueue 3',
@@ -48,5 +47,4 @@ for_each_combo(sub {
         $httpd->is_noted($id, zone => $zone, status => 'queued', queued => $queued++);
         cmp_ok $httpd->logged($id)->{wait}, '>=', 1, '... with its wait';
     }
-    $httpd->stop;
 });

@@ -23,8 +23,7 @@ my $first = join '',
     location('/cgi-bin/free/', 'MaxConcurrent off');
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => $first);
+    my $httpd = start_httpd(conf => $first);
 
     my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
     $httpd->zone_becomes($zone, 'one runs', Active => 1);
@@ -53,7 +52,6 @@ for_each_combo(sub {
     is $httpd->get("/cgi-bin/last/x?id=last$_")->{status}, 200, 'a zone without a place' for 1, 2;
     $httpd->is_noted('last1', code => 200, zone => "${name}last/", status => 'unlimited', wait => 0, queued => 0);
     is $httpd->status->{AdmissionUnlimited}, 2, '... and says how many';
-    $httpd->stop;
 });
 
 # prefork ends its children without asking them, and event drops connections
@@ -62,8 +60,7 @@ for_each_combo(sub {
 my $without_page = $first =~ s/^\s*ErrorDocument.*\n//mr;
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => $without_page);
+    my $httpd = start_httpd(conf => $without_page);
 
     my @line = $httpd->ask('/cgi-bin/heavy?id=hold&until=stop');
     $httpd->zone_becomes($zone, 'one runs', Active => 1);
@@ -76,5 +73,4 @@ for_each_combo(sub {
     $httpd->is_noted("waiter$_", code => 503, zone => $name, status => 'stopped', queued => $_) for 0 .. 2;
     answers(@line);
     is_deeply [ grep { /waiter/ } $httpd->record ], [], 'no program was started for them';
-    $httpd->stop;
 }, 'worker+cgid');

@@ -8,8 +8,7 @@ use AdmissionTest::Parking;
 my $has_http2 = Admission::Config::is_installed('http2') && `curl -V` =~ /HTTP2/;
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, threads => 40, tls => 1, http2 => $has_http2);
+    my $httpd = new_parking_httpd(threads => 40, tls => 1, http2 => $has_http2);
     my $docs = "$httpd->{dir}/docs";
     my $conf = parking_conf(threads => 40) . <<"CONF" . join '',
 AddOutputFilter INCLUDES .shtml
@@ -60,8 +59,8 @@ CONF
     is_deeply [ grep { $_->{body} !~ /^heavy / } @answers ], [], 'all are answered';
     is_deeply statuses(@answers), { 200 => @line - 1, 404 => 1 }, '... as they should be';
     $_->leave for @line;
-    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
-    server_becomes($httpd, 'no request remains', AdmissionParked => 0, AdmissionBlocked => 0);
+    $httpd->comes_to_rest;
+    is $httpd->zone($zone)->{Gone}, 0, 'no client is counted as disconnected';
 
     $httpd->expect_in_log(qr/admission:warn.*AdmissionQueue 50 needs 51 workers/);
     $httpd->configure("AdmissionParking Off\n$conf");
@@ -75,9 +74,7 @@ CONF
     server_becomes($httpd, 'On again: new requests park in the queue in which old ones block',
                    AdmissionParked => 5, AdmissionBlocked => 5);
     $httpd->serves('off', 'all are answered', @line);
-    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
-    server_becomes($httpd, 'no request remains', AdmissionParked => 0, AdmissionBlocked => 0);
+    is $httpd->zone($zone)->{Gone}, 0, 'no client is counted as disconnected';
     $_->leave for @line, $hold; # httpd 2.4.37 waits for it
     wait_for { $httpd->children == 1 } 'the old children end';
-    $httpd->stop;
 });

@@ -24,8 +24,7 @@ sub room {
 }
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, factor => $factor, conf => join '',
+    my $httpd = new_parking_httpd(threads => $threads, factor => $factor, conf => join '',
         "LogLevel admission:debug\n",
         "AdmissionReserve $reserve\n",
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50'));
@@ -64,7 +63,4 @@ for_each_parking_combo(sub {
 
     $httpd->serves('go', 'all waiting requests get their response', $hold, @parked, @blocked);
     is_deeply [ grep { /rejected/ } $httpd->record ], [], 'no program ran for the other';
-    server_becomes($httpd, 'no request remains', AdmissionParked => 0, AdmissionBlocked => 0);
-    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
-    $httpd->stop;
 });

@@ -16,8 +16,7 @@ my $others  = $reserve * $each;
 my $waiting = ($threads - $reserve - 1) * $each - $factor;
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, factor => $factor, conf => join '',
+    my $httpd = new_parking_httpd(threads => $threads, factor => $factor, conf => join '',
         "KeepAliveTimeout 60\n",
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100'));
     $httpd->expect_in_log(qr/admission:warn.*ADM0302: .*AsyncRequestWorkerFactor/)
@@ -36,6 +35,4 @@ for_each_parking_combo(sub {
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, @clients)),
         { 200 => 1 + $waiting, 503 => $clients - $waiting }, 'every client has a response';
-    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
-    $httpd->stop;
 });

@@ -11,14 +11,6 @@ my ($limit, $queue, $others) = (4, 100, 20);
 my $room = $limit + $queue;
 my $zone = '/cgi-bin/';
 
-sub start_stock_httpd {
-    my ($combo, $conf) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf() . join '',
-        "$conf\n",
-        location('/cgi-bin/', "MaxConcurrent $limit"));
-    return $httpd->start;
-}
-
 sub burst {
     my ($httpd, $clients, $gate) = @_;
     return map { $httpd->ask("/cgi-bin/heavy?id=$gate$_&until=$gate") } 1 .. $clients;
@@ -47,8 +39,8 @@ sub ends_well {
 }
 
 sub tell_story {
-    my ($combo, $conf) = @_;
-    my $httpd = start_stock_httpd($combo, $conf);
+    my ($conf) = @_;
+    my $httpd = start_httpd(workers => 150, conf => stock_conf() . "$conf\n" . location($zone, "MaxConcurrent $limit"));
     my (undef, $dump) = $httpd->configtest('-D', 'DUMP_ADMISSION');
     my ($at_start, $at_most) =
         $dump =~ /parking capacity: (\d+) requests in 2 children at start, (\d+) in 6 at most/;
@@ -83,8 +75,7 @@ sub tell_story {
     is_deeply statuses(answers(map { $httpd->ask('/static.txt', keep => 1) } 1 .. $others)),
         { 200 => $others }, 'static files are served meanwhile';
     ends_well($httpd, 'reload', $rejected, @clients);
-    $httpd->stop;
 }
 
-for_each_parking_combo(sub { tell_story(@_, '') }, 'event+cgid', 'event+cgi');
-for_each_parking_combo(sub { tell_story(@_, 'AsyncRequestWorkerFactor 2') });
+for_each_parking_combo(sub { tell_story('') }, 'event+cgid', 'event+cgi');
+for_each_parking_combo(sub { tell_story('AsyncRequestWorkerFactor 2') });

@@ -41,6 +41,4 @@ for_each_parking_combo(sub {
     is $statuses->{200} + $statuses->{503}, $waiting, 'every client has a response'
         or diag join ', ', %$statuses;
     is_deeply [ $httpd->children ], [ $child ], 'the child has not ended';
-    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
-    $httpd->stop;
 });

@@ -65,8 +65,7 @@ sub make_queue {
 }
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, children => 2, threads => $THREADS,
+    my $httpd = start_parking_httpd(children => 2, threads => $THREADS,
                                     conf =>
                                         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100')
                                         . location('/cgi-bin/heavy/uncounted', 'MaxConcurrent off'));
@@ -91,7 +90,7 @@ for_each_parking_combo(sub {
     $httpd->serves('long', 'when its workers are idle again all are answered', @clients, @long);
     is_deeply order_of($httpd, 'full-first-'), [ map { "full-first-$_" } 1 .. $PARKED ],
         '... in their order';
-    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
+    $httpd->comes_to_rest;
 
     @clients = make_queue($httpd, 'stopped', $one, $two);
     halt($httpd, $one);
@@ -104,7 +103,5 @@ for_each_parking_combo(sub {
         'when it goes on all are answered';
     is_deeply order_of($httpd, 'stopped-first-'),
         [ map { "stopped-first-$_" } 1 .. $PARKED ], '... in their order';
-    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
-    server_becomes($httpd, 'no request remains parked', AdmissionParked => 0);
-    $httpd->stop;
+    is $httpd->zone($zone)->{Gone}, 0, 'no client is counted as disconnected';
 });

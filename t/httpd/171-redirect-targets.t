@@ -6,8 +6,7 @@ use AdmissionTest;
 use AdmissionTest::Zone;
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 20);
+    my $httpd = new_httpd(workers => 20);
     $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
 
     $httpd->configure(join '',
@@ -69,5 +68,4 @@ CONF
     $httpd->zone_becomes('a', 'each was counted once', %at_rest, Admitted => 1, Exempt => 1,
                          RejectedFull => 1, RejectedTimeout => 1);
     $httpd->zone_becomes('b', '... also here', %at_rest, Admitted => 4);
-    $httpd->stop;
 });

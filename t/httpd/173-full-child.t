@@ -12,8 +12,7 @@ my $room = 4 + 100;
 
 # The sizes that distributions ship, and the default queue.
 sub few_files {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 150,
+    my $httpd = new_httpd(workers => 150,
                           conf => stock_conf() . location($zone, 'MaxConcurrent 4'))
         ->behind('ulimit -n 200 && exec')
         ->expect_in_log(qr/admission:warn.*ADM0302: .*limit of open files/)->start;
@@ -27,18 +26,13 @@ sub few_files {
         . ' the children at start have';
     is $httpd->get('/static.txt')->{status}, 200, 'a static file is served meanwhile';
     $httpd->serves('files', 'all are served', @clients);
-    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
-    server_becomes($httpd, '... and occupies no worker', AdmissionRunning => 0,
-                   AdmissionBlocked => 0, AdmissionParked => 0);
-    $httpd->stop;
 }
 
 # One waits parked for its zone in a child, all threads of which others block
 # who wait for another zone.
 sub permit_without_worker {
-    my ($combo) = @_;
     my $threads = 6;
-    my $httpd = new_parking_httpd(combo => $combo, children => 2, threads => $threads, conf => join '',
+    my $httpd = new_parking_httpd(children => 2, threads => $threads, conf => join '',
         "AdmissionReserve 0\n",
         "ErrorDocument 404 /cgi-bin/slow/heavy?id=slow\n",
         location('/cgi-bin/slow/', 'MaxConcurrent 1'),
@@ -81,13 +75,7 @@ sub permit_without_worker {
         { 200 => 2, 404 => $threads }, 'every client has a response';
     is scalar(grep { $_ eq 'start slow' } $httpd->record), $threads - $rejected,
         '... of the program, but for that one';
-    $httpd->zone_becomes("/cgi-bin/$_/", 'the zone is at rest', Active => 0, Queued => 0)
-        for qw(slow quick);
-    $httpd->stop;
 }
 
-for_each_parking_combo(sub {
-    my ($combo) = @_;
-    few_files($combo);
-    permit_without_worker($combo);
-});
+for_each_parking_combo(\&few_files);
+for_each_parking_combo(\&permit_without_worker);

@@ -12,8 +12,7 @@ my $zone = '/cgi-bin/';
 my ($stay, $leave) = (3, 40);
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, conf =>
+    my $httpd = new_parking_httpd(conf =>
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100'));
     napping($httpd)->start;
     my ($child) = $httpd->children;
@@ -35,5 +34,4 @@ for_each_parking_combo(sub {
 
     $httpd->zone_becomes($zone, 'the others have left', Queued => $stay, Gone => $leave);
     $httpd->serves('go', 'clients that stayed get their response', @stay);
-    $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');

@@ -7,12 +7,11 @@ use AdmissionTest::Parking;
 my $clients = 100;
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
     for ([ 1, 30, 4, '' ], [ 1, 30, 4, "AsyncRequestWorkerFactor 2\n" ], [ 1, 30, 4, "AsyncRequestWorkerFactor 50\n" ],
          [ 2, 2, 1, '' ], [ 3, 3, 4, '' ], [ 3, 2, 4, "AsyncRequestWorkerFactor 20\n" ]) {
         my ($threads, $children, $limit, $factor) = @$_;
         my $workers = $threads * $children;
-        my $httpd = new_httpd(combo => $combo, workers => $workers, conf => $factor . <<"CONF" .
+        my $httpd = new_httpd(workers => $workers, conf => $factor . <<"CONF" .
 ThreadLimit $threads
 ThreadsPerChild $threads
 ServerLimit $children

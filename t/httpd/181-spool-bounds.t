@@ -21,8 +21,7 @@ sub nothing_is_lost {
     is $httpd->zone($zone)->{Active}, 2, '... the permits are held';
     $_->read_on for @readers;
     is scalar(grep { $_->has_read_all } @readers), 2, '... nothing is lost';
-    $httpd->zone_becomes($zone, '... the permits are back', Active => 0);
-    wait_for { !$httpd->status->{AdmissionSpooled} } '... nothing is kept';
+    $httpd->comes_to_rest;
     is scalar(grep { /ADM0211/ } $httpd->error_log), 1, '... it was said once';
     return;
 }
@@ -45,9 +44,9 @@ sub bodies_arrive {
 }
 
 sub limited {
-    my ($combo, $what, $conf, $check, $behind) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 10, tls => 1,
-                          conf => "AdmissionSpool request=1M response=16M\n$conf\n<Location $zone>\n    MaxConcurrent 4\n</Location>\n");
+    my ($what, $conf, $check, $behind) = @_;
+    my $httpd = new_httpd(workers => 10, tls => 1,
+                          conf => "AdmissionSpool request=1M response=16M\n$conf\n" . location($zone, 'MaxConcurrent 4'));
     $httpd->allow_in_log(qr/ADM0105|ADM0302/);    # its default queue on a small server
 
     $httpd->expect_in_log(qr/admission:warn.*ADM0211: /);
@@ -58,17 +57,16 @@ sub limited {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
     for my $check (\&nothing_is_lost, \&bodies_arrive) {
-        limited($combo, 'AdmissionSpoolLimit', 'AdmissionSpoolLimit 1M', $check);
+        limited('AdmissionSpoolLimit', 'AdmissionSpoolLimit 1M', $check);
     }
-    limited($combo, 'ulimit -f', '', \&nothing_is_lost, 'ulimit -f 2048 && exec');
+    limited('ulimit -f', '', \&nothing_is_lost, 'ulimit -f 2048 && exec');
     SKIP: {
         my $disk = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
         my $mount = "mount -t tmpfs -o size=1m,mode=1777 tmpfs $disk";
         skip 'no file system can be mounted', 1 if system("unshare -m sh -c '$mount' 2>/dev/null");
         for my $check (\&nothing_is_lost, \&bodies_arrive) {
-            limited($combo, 'a full disk', "AdmissionSpoolLimit 1G $disk", $check,
+            limited('a full disk', "AdmissionSpoolLimit 1G $disk", $check,
                     "exec unshare -m sh -c '$mount && exec \"\$@\"' sh");
         }
     }

@@ -34,7 +34,7 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
     my $module = build_module('mod_buckets');
-    my $httpd = start_httpd(combo => $combo, tls => 1, http2 => $has_streams, conf => join '',
+    my $httpd = start_httpd(tls => 1, http2 => $has_streams, conf => join '',
         "LoadModule buckets_module $module\n",
         (map { section("LocationMatch /$_", "SetHandler $_") } qw(broken unread flushed refused)),
         location('/limited', 'MaxConcurrent 1', 'AdmissionZone z', 'AdmissionQueue 5', 'AdmissionHandlers all'));
@@ -65,5 +65,4 @@ for_each_combo(sub {
     unread_is_told($httpd, '/limited/unread', $_) for '--http1.1', $has_streams ? '--http2' : ();
     $httpd->zone_becomes('z', 'the permits are back', Active => 0,
                          Admitted => $has_streams ? 5 : 3);
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

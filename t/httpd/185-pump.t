@@ -31,8 +31,7 @@ sub nothing_is_left {
 sub conf { return "AdmissionSpool request=1M response=16M\n" . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 50') }
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, tls => 1, threads => $threads, replaces_killed => 1, conf => conf());
+    my $httpd = start_parking_httpd(tls => 1, threads => $threads, replaces_killed => 1, conf => conf());
     my ($child) = $httpd->children;
     $httpd->get('/cgi-bin/heavy');
     my $before = descriptors($child);
@@ -59,14 +58,12 @@ for_each_parking_combo(sub {
     nothing_is_left($httpd, 'killed');
     $reader->leave;
     wait_for { $httpd->get('/cgi-bin/heavy')->{status} == 200 } 'another child serves';
-    $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');
 
 # Where the client takes nothing for as long as Timeout says, its request ends with its
 # line in the log.
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, tls => 1, threads => $threads, conf => conf() . join '',
+    my $httpd = start_parking_httpd(tls => 1, threads => $threads, conf => conf() . join '',
         "Timeout 3\n",
         section('Directory /', 'RewriteEngine On', 'RewriteRule /inside$ /cgi-bin/heavy [L]'));
     my $reader = pumped($httpd, 'redirected', 'url', 1, '/inside');
@@ -78,5 +75,4 @@ for_each_parking_combo(sub {
     wait_for { 2 == grep { /id=stuck/ } $httpd->access_log } '... they are in the log';
     $_->leave for @stuck;
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'others are served';
-    $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');

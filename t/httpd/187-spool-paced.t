@@ -18,10 +18,10 @@ sub serve {
 for_each_combo(sub {
     my ($combo) = @_;
     my @proxy = grep { Admission::Config::is_installed($_) } qw(proxy proxy_http);
-    my ($backend, $port) = start_backend(\&serve);
+    my (undef, $port) = start_backend(\&serve);
     needs_modules('ratelimit');
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
-    my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
+    my $httpd = start_httpd(workers => 20, tls => 1, http2 => $has_streams,
                             modules => ['ratelimit', @proxy], conf => join '',
         "SetEnvIf Request_URI . rate-limit=20\n",
         "SetEnvIf Request_URI /fast/ rate-limit=40000\n",
@@ -36,9 +36,7 @@ for_each_combo(sub {
         my $reader = slow_reader($httpd->$url("/cgi-bin/heavy?early=1&ms=200&bulk=1000000"), @options);
         $httpd->zone_becomes($zone, "$how: a response is paced", Active => 1);
         $reader->leave;
-        wait_for { my $s = $httpd->status; !$s->{AdmissionRunning} && !$s->{AdmissionSpooled} }
-            '... nothing is left when its client leaves';
-        $httpd->zone_becomes($zone, '... also no permit', Active => 0);
+        $httpd->comes_to_rest;    # when its client leaves
 
         $reader = slow_reader($httpd->$url("/cgi-bin/fast/heavy?early=1&ms=200&bulk=400000"), @options);
         ok $reader->has_read_all(400_000), "$how: everything arrives";
@@ -48,8 +46,4 @@ for_each_combo(sub {
         wait_for { $reader->read_so_far =~ /end\z/ } 'proxied: everything arrives';
         $reader->leave;
     }
-    wait_for { my $s = $httpd->status; !$s->{AdmissionRunning} && !$s->{AdmissionSpooled} }
-        'nothing is left';
-    $httpd->zone_becomes($zone, '... also no permit', Active => 0, Queued => 0);
-    $httpd->stop;
 });

@@ -24,8 +24,8 @@ sub stop_reading {
 sub another { my ($httpd) = @_; return $httpd->ask('/cgi-bin/heavy', headers => ['X-Forwarded-For: 192.0.2.2']) }
 
 sub start_zone {
-    my ($combo, $more) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, modules => [qw(remoteip reqtimeout)],
+    my ($more) = @_;
+    my $httpd = start_httpd(workers => 40, modules => [qw(remoteip reqtimeout)],
                             conf => join '',
         "RemoteIPHeader X-Forwarded-For\n",
         "RemoteIPInternalProxy 127.0.0.1\n",
@@ -36,11 +36,9 @@ sub start_zone {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-
     for (['a body', \&stop_sending], ['a response', \&stop_reading]) {
         my ($what, $stop) = @$_;
-        my $httpd = start_zone($combo, '');
+        my $httpd = start_zone('');
         my @slow = map { $stop->($httpd) } 1 .. $LIMIT;
         $httpd->zone_becomes('z', "$what: four connections hold all permits", Active => $LIMIT);
         my $other = another($httpd);
@@ -49,15 +47,14 @@ for_each_combo(sub {
         is $other->answer->{status}, 200, '... until they leave';
         $httpd->stop;
 
-        $httpd = start_zone($combo, 'AdmissionFair client max=2');
+        $httpd = start_zone('AdmissionFair client max=2');
         @slow = map { $stop->($httpd) } 1 .. $LIMIT;
         $httpd->zone_becomes('z', "$what: max=2, and they hold two", Active => 2, Queued => 2);
         is another($httpd)->answer->{status}, 200, '... another client is served';
         $_->abort for @slow;
-        $httpd->zone_becomes('z', '... nothing is left', Active => 0, Queued => 0);
-        $httpd->stop;
+        $httpd->comes_to_rest->stop;
 
-        $httpd = start_zone($combo, 'AdmissionSpool request=4M response=64M');
+        $httpd = start_zone('AdmissionSpool request=4M response=64M');
         @slow = map { $stop->($httpd) } 1 .. $LIMIT;
         is another($httpd)->answer->{status}, 200, "$what: kept as a whole, another client is served";
         $httpd->zone_becomes('z', '... they hold no permit', Active => 0, Queued => 0);
@@ -65,12 +62,10 @@ for_each_combo(sub {
         $httpd->stop;
     }
 
-    my $httpd = start_zone($combo, '');
+    my $httpd = start_zone('');
     $httpd->add_conf("RequestReadTimeout body=2,MinRate=1000000\n");
     $httpd->graceful;
     my @slow = map { stop_sending($httpd) } 1 .. $LIMIT;
     $httpd->zone_becomes('z', 'RequestReadTimeout: they hold all permits', Active => $LIMIT);
     is another($httpd)->answer->{status}, 200, '... until mod_reqtimeout ends them';
-    $httpd->zone_becomes('z', '... nothing is left', Active => 0, Queued => 0);
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

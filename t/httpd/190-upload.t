@@ -38,7 +38,7 @@ sub arrives_whole {
 for_each_combo(sub {
     my ($combo) = @_;
     my $is_event = $combo->{mpm} eq 'event';
-    my $httpd = start_httpd(combo => $combo, workers => 20, modules => ['reqtimeout'], conf => join '',
+    my $httpd = start_httpd(workers => 20, modules => ['reqtimeout'], conf => join '',
         "RequestReadTimeout body=30\n",
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'),
         location('/cgi-bin/small', 'LimitRequestBody 1000'),
@@ -84,5 +84,4 @@ for_each_combo(sub {
     server_becomes($httpd, 'and leaves: nothing is left', AdmissionTransfers => 0,
                    AdmissionSpooled => 0, AdmissionRunning => 0, AdmissionReserveFree => 15);
     is scalar(grep { $_ eq 'start gone' } $httpd->record), 0, '... its program never started';
-    $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid', 'event+cgid+completion');

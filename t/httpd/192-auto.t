@@ -36,8 +36,7 @@ sub agent_of {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_alone(combo => $combo, workers => 60, conf => conf('auto 1 6'));
+    my $httpd = start_alone(workers => 60, conf => conf('auto 1 6'));
     # Its default queue where nobody is parked; programs that a restart cuts off, or
     # that mod_cgid's new daemon does not know.
     $httpd->allow_in_log(qr/ADM0105/, qr/AH10246|AH01261/);
@@ -83,13 +82,11 @@ for_each_combo(sub {
     wait_for { $httpd->zone($ZONE)->{LimitReason} eq 'idle' } 'so nothing is learnt', 20;
     ok scalar(grep { /ADM0135: zone \S+: limit 1 -> \d+ \(\w+\): \w/ } $httpd->error_log),
         'the log reports the limit that was found';
-    $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
 
 # Nothing is limited, so nothing can be tried.
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_alone(combo => $combo, workers => 60,
+    my $httpd = start_alone(workers => 60,
                                     conf => conf('auto', "AdmissionDryRun On\n"));
     my $busy = keep_busy($httpd, 8);
 
@@ -97,7 +94,4 @@ for_each_combo(sub {
                $zone->{LimitReason} eq 'estimate' && $zone->{Limit} >= 6
                && $zone->{Limit} <= 14 } 'a dry run: as many as run, and a quarter', 30;
     end_busy($busy);
-    # Its programs have ended as well: a stop would cut them off.
-    $httpd->zone_becomes($ZONE, 'no request is served any more', Active => 0, Queued => 0);
-    $httpd->stop;
 }, 'event+cgid');

@@ -23,7 +23,7 @@ sub begins_over_tls {
 for_each_combo(sub {
     my ($combo) = @_;
     my $is_event = $combo->{mpm} eq 'event';
-    my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, modules => ['reqtimeout'],
+    my $httpd = start_httpd(workers => 20, tls => 1, modules => ['reqtimeout'],
                             conf => join '',
         "Timeout 100\n",
         "RequestReadTimeout header=20-40,minrate=500 body=2-4,minrate=500\n",
@@ -48,11 +48,10 @@ for_each_combo(sub {
     $httpd->stop;
 
     # Timeout holds for those whom the limit lets be silent for longer.
-    $httpd = start_httpd(combo => $combo, workers => 20, modules => ['reqtimeout'], conf => join '',
+    $httpd = start_httpd(workers => 20, modules => ['reqtimeout'], conf => join '',
         "Timeout 2\n",
         "RequestReadTimeout body=100\n",
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
     $httpd->allow_in_log(qr/ADM0214|AH01567/);
     is begins($httpd)->answer->{status}, 408, 'Timeout holds as well';
-    $httpd->stop;
 }, 'worker+cgid', 'event+cgid', 'event+cgid+completion');

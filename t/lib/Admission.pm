@@ -22,8 +22,9 @@ use Admission::Httpd;
 
 our @EXPORT = qw(answers combos new_httpd start_httpd start_program statuses wait_for_answers);
 
-# The class of the httpds to come.
+# The class of the httpds to come, and their combination unless an option names another.
 our $HTTPD = 'Admission::Httpd';
+our $combo;
 
 # Who takes too long is told so; the httpds have to end as well.
 $SIG{TERM} = sub { exit 1 };
@@ -51,7 +52,7 @@ sub combos {
 sub new_httpd {
     my (%options) = @_;
     # 025-warnings.t tests when it comes.
-    return $HTTPD->new(%options)->allow_in_log(qr/admission:warn.*mod_cgi\b/);
+    return $HTTPD->new(combo => $combo, %options)->allow_in_log(qr/admission:warn.*mod_cgi\b/);
 }
 
 sub start_httpd { return new_httpd(@_)->start }

@@ -33,8 +33,8 @@ sub import {
     __PACKAGE__->export_to_level(1);
 }
 
-# Runs the same story on each combination, as a subtest each. Servers that it has not
-# stopped are stopped at its end, with all that this looks at.
+# Runs the same story on each combination, as a subtest each. The httpds that it makes are of
+# this combination. Those that it has not stopped must be at rest at its end, and are stopped.
 sub for_each_combo {
     my ($story, @wanted) = @_;
 
@@ -46,8 +46,9 @@ sub for_each_combo {
     for my $combo (@combos) {
         subtest $combo->{name} => sub {
             needs_modules("mpm_$combo->{mpm}", $combo->{cgi});
+            local $Admission::combo = $combo;
             $story->($combo);
-            $_->stop for Admission::Httpd::running();
+            $_->comes_to_rest->stop for Admission::Httpd::running();
         };
     }
 }

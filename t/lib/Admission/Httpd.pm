@@ -77,6 +77,13 @@ sub put {
     Admission::File::spill("$self->{dir}/docs/$name", $text);
 }
 
+# A CGI program of these shell commands among the documents.
+sub put_script {
+    my ($self, $name, $commands) = @_;
+    $self->put($name, "#!/bin/sh\n$commands");
+    chmod 0755, "$self->{dir}/docs/$name";
+}
+
 sub install_heavy {
     my ($path) = @_;
     File::Copy::copy(program('heavy'), $path) or die "$path: $!\n";
@@ -261,11 +268,13 @@ sub accepts {
 sub stop {
     my ($self) = @_;
 
-    $self->{memory} = $self->slurp("/proc/$self->{pid}/maps");
+    # mod_slotmem_shm's memory has a name.
+    $self->{memory} = $self->slurp("/proc/$self->{pid}/maps")
+        if !grep { $_ eq 'slotmem_shm' } @{ $self->{modules} // [] };
     $self->end;
 }
 
-# The same where other modules, such as mod_proxy's, have shared memory with a name.
+# The same without a look at its memory.
 sub end {
     my ($self) = @_;
 

@@ -69,6 +69,23 @@ sub serves {
     return is_deeply statuses(answers(@clients)), { 200 => scalar @clients }, $what;
 }
 
+# Assertion: all permits are free, and no request waits, runs or has bytes in a spool.
+sub comes_to_rest {
+    my ($self) = @_;
+    my @busy;
+
+    my $rests = $self->soon(sub {
+        my $status = eval { $self->status } or return;
+        my %zone = %{ $status->{zone} };
+        @busy = (
+            (grep { $status->{$_} } map { "Admission$_" } qw(Running Blocked Parked Transfers Spooled)),
+            (grep { $zone{$_}{Active} || $zone{$_}{Queued} } sort keys %zone));
+        !@busy;
+    });
+    $self->must($rests, 'all permits are free, and no request is left', "not at rest: @busy");
+    return $self;
+}
+
 sub check_log {
     my ($self) = @_;
     # For whoever has to explain one too many.
