@@ -1,28 +1,35 @@
-# A wrong value, or a directive in the wrong place, stops configtest with a
-# message that says which directive, which value and what is allowed.
+# A wrong value, or a directive in the wrong place, stops configtest with a message that names
+# the directive, the value and what is allowed.
 
 use AdmissionTest;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
 my $httpd = AdmissionTest::Httpd->new(combo => $combo);
 
-# directive => what its message must say is allowed, then bad arguments. The
-# wrong part of the arguments is in brackets where it is not all of them.
+# directive => what its message must state as allowed, then bad arguments. Brackets mark the
+# wrong part, if it is not all of them. Behind an argument that users are likely to try: what
+# explains it.
 my %bad = (
     MaxConcurrent => [
         qr/number|off|for auto/,
         qw(0 -1 +4 4.5 0x4 1e3 12x ten on 99999999 99999999999999999999 ""),
-        'auto [0]', 'auto [-1]', 'auto [x]', 'auto [65536]', 'auto 1 [0]',
+        'auto [-1]', 'auto [x]', 'auto [65536]', 'auto 1 [0]',
         'auto 1 [max]', 'auto 1 [65536]', 'auto 1 [4-8]', '4 [5]', 'off [1]', 'autom', '[auto=4]',
+        [ 'auto [5] 4' => qr/the minimum '5' is above the maximum '4'; .*auto \[min \[max\]\]/ ],
+        [ 'auto [0]'   => qr/'0' is not a minimum for auto, a number from 1 to 65535/ ],
+        [ '4 [8]'      => qr/unexpected argument '8' after '4'; .* are for auto/ ],
     ],
     AdmissionQueue => [
         qr/number|length|timeout=/,
         '-1', 'ten', '10x', '99999999999999999999', '""',
         '10 [timeout=soon]', '10 [timeout=-1s]', '10 [timeout=]',
-        '10 [timeout=5parsecs]', '10 [timeout=5m]', '10 [timeout=1d]', 'off', '10 [timeout=30S]', '10 [target=0]',
+        '10 [timeout=5parsecs]', '10 [timeout=1d]', '10 [timeout=30S]', '10 [target=0]',
         '10 [target=soon]', '10 [target=]', '10 timeout=5s [target=never]', '10 [target]', '10 [timout=5s]', '10 [20]',
         '10 target=1s [target=2s]', '10 timeout=5s [Timeout=6s]',
         '[timeout=5s]',
+        [ 'off'             => qr/0 \(no queue\)/ ],
+        [ '10 [timeout=5m]' => qr/in ms, s, min or h, such as timeout=30s/ ],
+        [ '10 [timeout=0]'  => qr/a length of 0 means no queue/ ],
     ],
     AdmissionExempt => [
         qr/expression|syntax|expected/i,
@@ -98,32 +105,23 @@ sub in_place {
     my ($line) = @_;
     my $limit = $line =~ /^MaxConcurrent/ ? '' : "MaxConcurrent 4\n";
     return $line =~ /^Admission(?:Reserve|Recycle|StateFile|SpoolLimit|Engine|Fleet)/
-        ? "$line\n" : "<Location /x>\n$limit$line\n</Location>\n";
+        ? "$line\n" : location('/x', "$limit$line");
 }
 
 for my $directive (sort keys %bad) {
     my ($allowed, @arguments) = @{ $bad{$directive} };
-    for my $argument (@arguments) {
+    for (@arguments) {
+        my ($argument, @explanation) = ref ? @$_ : $_;
         my ($wrong) = $argument =~ /\[(.*)\]/ ? $1 : $argument =~ /^"?(.*?)"?$/;
         (my $plain = $argument) =~ tr/[]//d;
         refused(in_place("$directive $plain"), "$directive $plain",
-                qr/\Q$directive\E/, qr/\Q$wrong\E/, $allowed);
+                qr/\Q$directive\E/, qr/\Q$wrong\E/, $allowed, @explanation);
     }
     refused(in_place($directive), "$directive without a value",
             qr/\Q$directive\E/) if $directive ne 'AdmissionDryRun';
 }
 
-# What is allowed is told in full where it is easily guessed wrong.
-refused(in_place("AdmissionQueue $$_[0]"), "AdmissionQueue $$_[0], told why", $$_[1]) for (
-    [ 'off', qr/0 \(no queue\)/ ], [ '10 timeout=5m', qr/in ms, s, min or h, such as timeout=30s/ ],
-    [ '10 timeout=0', qr/a length of 0 means no queue/ ],
-);
-refused(in_place("MaxConcurrent $$_[0]"), "MaxConcurrent $$_[0], told why", $$_[1]) for (
-    [ 'auto 5 4', qr/the minimum '5' is above the maximum '4'; .*auto \[min \[max\]\]/ ],
-    [ 'auto 0',   qr/'0' is not a minimum for auto, a number from 1 to 65535/ ],
-    [ '4 8',      qr/unexpected argument '8' after '4'; .* are for auto/ ],
-    [ 'auto 1 2 3', qr/MaxConcurrent takes/ ],
-);
+refused(in_place('MaxConcurrent auto 1 2 3'), 'MaxConcurrent auto 1 2 3', qr/MaxConcurrent takes/);
 
 accepted(in_place($_), $_) for (
     'MaxConcurrent 1', 'MaxConcurrent off', 'MaxConcurrent OFF', 'MaxConcurrent auto',
@@ -154,62 +152,39 @@ my @in_sections = (
     'AdmissionDryRun On',
 );
 
-for my $section ('Location /x', 'LocationMatch ^/x', 'Directory /x',
-                 'Files x.cgi', 'VirtualHost *:1') {
-    my ($end) = $section =~ /^(\w+)/;
-    accepted(join("\n", "<$section>", @in_sections, "</$end>", ''),
-             "every directive of a section in <$section>");
+for my $section ('Location /x', 'LocationMatch ^/x', 'Directory /x', 'Files x.cgi', 'VirtualHost *:1') {
+    accepted(section($section, @in_sections), "every directive of a section in <$section>");
 }
-accepted(join("\n", @in_sections, ''), 'every one of them in the server');
-accepted("LoadModule proxy_module "
-         . Admission::Config::modules_dir() . "/mod_proxy.so\n"
-         . join("\n", '<Proxy http://x/>', @in_sections, "</Proxy>\n"),
-         'every one of them in <Proxy>');
+accepted(join("\n", @in_sections, ''), 'every directive of a section in the server');
+accepted('LoadModule proxy_module ' . Admission::Config::modules_dir() . "/mod_proxy.so\n"
+         . section('Proxy http://x/', @in_sections), 'every directive of a section in <Proxy>');
 
-for my $section ('Location /x', 'Directory /x', 'Files x.cgi',
-                 'VirtualHost *:1') {
-    my ($end) = $section =~ /^(\w+)/;
-    refused("<$section>\nAdmissionReserve 5\n</$end>\n",
-            "AdmissionReserve in <$section>", qr/AdmissionReserve/);
+for my $section ('Location /x', 'Directory /x', 'Files x.cgi', 'VirtualHost *:1') {
+    refused(section($section, 'AdmissionReserve 5'), "AdmissionReserve in <$section>", qr/AdmissionReserve/);
 }
-refused("<Location /x>\n<Limit GET>\n$_\n</Limit>\n</Location>\n",
-        "$_ in <Limit>", qr/\Q${\ (split)[0]}/) for @in_sections;
+refused(location('/x', section('Limit GET', $_)), "$_ in <Limit>", qr/\Q${\ (split)[0]}/) for @in_sections;
 
 # ---- zones without a usable name, or with two meanings ----------------------
 
 for my $section (q(If "true"), q(If "%{REQUEST_URI} =~ m#^/x#")) {
-    refused("<$section>\nMaxConcurrent 4\n</If>\n",
-            "<$section> without AdmissionZone", qr/AdmissionZone/);
-    accepted("<$section>\nMaxConcurrent 4\nAdmissionZone x\n</If>\n",
-             "<$section> with AdmissionZone");
+    refused(section($section, 'MaxConcurrent 4'), "<$section> without AdmissionZone", qr/AdmissionZone/);
+    accepted(section($section, 'MaxConcurrent 4', 'AdmissionZone x'), "<$section> with AdmissionZone");
 }
-my $regex = "<LocationMatch ^/x>\nMaxConcurrent 4\n%s</LocationMatch>\n";
-accepted(sprintf($regex, ''), 'a regex used once');
-accepted(sprintf($regex, '') x 2, 'a regex used twice is one zone');
-accepted(sprintf($regex, "AdmissionZone x\n") x 2, 'a regex used twice with AdmissionZone');
+my $regex = section('LocationMatch ^/x', 'MaxConcurrent 4');
+accepted($regex, 'one <LocationMatch>');
+accepted($regex x 2, 'two <LocationMatch> with the same regex are one zone');
+accepted(section('LocationMatch ^/x', 'MaxConcurrent 4', 'AdmissionZone x') x 2,
+         'two <LocationMatch> with the same regex and AdmissionZone');
 
-my $shared = "<Location /%s>\nMaxConcurrent %d\nAdmissionZone pool\n"
-           . "AdmissionQueue %s\n</Location>\n";
-accepted(sprintf($shared, 'a', 4, 10) . sprintf($shared, 'b', 4, 10),
-         'one zone in two sections with the same numbers');
-for (['limits', 5, '10'], ['lengths', 4, '11'],
-     ['timeouts', 4, '10 timeout=7s']) {
-    my ($what, $limit, $queue) = @$_;
-    # Both places: the sections start at lines 1 and 6.
-    refused(sprintf($shared, 'a', 4, 10)
-            . sprintf($shared, 'b', $limit, $queue),
-            "one zone with two $what", qr/pool/,
+# One zone of two sections, which start at lines 1 and 6: the limit and the queue of each.
+for (['4', '10', '5', '10'], ['4', '10', '4', '11'], ['4', '10', '4', '10 timeout=7s'], ['4', '10', 'auto', '10'],
+     ['auto 1 8', '10', 'auto 1 9', '10'], ['auto 1 8', '10', 'auto', '10'], ['auto 2', '10', 'auto 1', '10']) {
+    my ($a, $b) = map { my ($path, $limit, $queue) = @$_;
+                        location($path, "MaxConcurrent $limit", 'AdmissionZone pool', "AdmissionQueue $queue") }
+                  [ '/a', @$_[0, 1] ], [ '/b', @$_[2, 3] ];
+    refused($a . $b, "one zone with limit $$_[0], queue $$_[1] and limit $$_[2], queue $$_[3]", qr/pool/,
             qr/admission\.conf:[1-5]\b/, qr/admission\.conf:(?:[6-9]|10)\b/);
-}
-
-for (['4', 'auto'], ['auto 1 8', 'auto 1 9'], ['auto 1 8', 'auto'], ['auto 2', 'auto 1']) {
-    my ($first, $second) = @$_;
-    my $pool = "<Location /%s>\nMaxConcurrent %s\nAdmissionZone pool\n</Location>\n";
-    refused(sprintf($pool, 'a', $first) . sprintf($pool, 'b', $second),
-            "one zone with $first and $second", qr/pool/,
-            qr/admission\.conf:2\b/, qr/admission\.conf:6\b/);
-    accepted(sprintf($pool, 'a', $second) . sprintf($pool, 'b', $second),
-             "one zone with $second twice");
+    accepted($_ x 2, 'one zone with the same numbers in two sections') for $a, $b;
 }
 
 # ---- one section with two numbers ---------------------------------------------
@@ -218,11 +193,9 @@ for (['4', '9'], ['4', 'off'], ['off', '4'], ['4', 'auto 1'], ['auto 2 8', 'auto
      ['auto 1', 'off'], ['auto 1', 'auto 1 4']) {
     my ($first, $second) = @$_;
     my $two = "MaxConcurrent $first\nAdmissionZone x\nMaxConcurrent $second\n";
-    refused("<Location /x>\n$two</Location>\n",
-            "MaxConcurrent $first, then $second in one section",
+    refused(location('/x', split /\n/, $two), "MaxConcurrent $first, then $second in one section",
             qr/MaxConcurrent: '$second' differs from '$first' in \S+admission\.conf:2;/);
-    refused($two, '... and outside of any', qr/'$second' differs from '$first'/);
+    refused($two, '... and in the server', qr/'$second' differs from '$first'/);
 }
-accepted("<Location /x>\nMaxConcurrent 4\nMaxConcurrent 4\n</Location>\n", 'the same number twice');
-accepted("MaxConcurrent 4\n<Location /x>\nMaxConcurrent 9\n</Location>\n",
-         'another number in a section inside');
+accepted(location('/x', 'MaxConcurrent 4', 'MaxConcurrent 4'), 'the same number twice in one section');
+accepted("MaxConcurrent 4\n" . location('/x', 'MaxConcurrent 9'), 'one number in the server, another in a section');

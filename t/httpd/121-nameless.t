@@ -6,8 +6,8 @@ use AdmissionTest;
 use Admission::Program qw(build_module);
 
 my $load = 'LoadModule nameless_module ' . build_module('mod_nameless') . "\n";
-my $load_svn = 'LoadModule dav_svn_module ' . build_module('mod_dav_svn');
-my $load_php = 'LoadModule php_module ' . build_module('mod_php');
+my $load_svn = 'LoadModule dav_svn_module ' . build_module('mod_dav_svn') . "\n";
+my $load_php = 'LoadModule php_module ' . build_module('mod_php') . "\n";
 my $warning = qr/ADM0153: zone z \(\S+admission\.conf:\d+\): mod_nameless\.c might serve /;
 
 sub site {
@@ -31,7 +31,7 @@ my $conf = join '',
     location('/', 'MaxConcurrent 1', 'AdmissionQueue 10', 'AdmissionZone z'),
     location('/server-status', 'MaxConcurrent off');
 
-sub conf_in { my ($httpd, $more) = @_; return $load . ($more // '') . $conf =~ s{docs}{$httpd->{dir}/docs}gr }
+sub conf_in { my ($httpd, $first) = @_; return $first . $conf =~ s{docs}{$httpd->{dir}/docs}gr }
 
 # [method, URL, status]: free of charge whatever modules there are.
 my @free = ([ GET => '/static.txt', 200 ], [ GET => '/app/static.txt', 200 ], [ HEAD => '/app/by-type.html', 200 ],
@@ -60,9 +60,8 @@ sub answers_of {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = site(new_httpd(combo => $combo, modules => ['negotiation']));
-    $httpd->configure(conf_in($httpd));
+    my $httpd = site(new_httpd(modules => ['negotiation']));
+    $httpd->configure(conf_in($httpd, $load));
     $httpd->expect_in_log($warning);
     $httpd->start;
     is scalar(grep { /ADM0153/ } $httpd->error_log), 1, 'a warning, once';
@@ -82,39 +81,27 @@ for_each_combo(sub {
     is $httpd->get('/app/static.txt')->{body}, "file\n", 'a file does not';
     $httpd->open_gate('go');
     is_deeply [ map { $_->{status} } answers(@asked) ], [ 200, 200, 404 ], 'all are answered';
-    $httpd->zone_becomes('z', 'all permits are back', Active => 0, Queued => 0);
-    $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');
 
-for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = site(new_httpd(combo => $combo, modules => ['negotiation']));
-    $httpd->configure(conf_in($httpd, "AdmissionHandlers dynamic\n"));
-    $httpd->start;
-    answers_of($httpd, 'dynamic', 1, $served[0]);
-    $httpd->stop;
-
-    $httpd->configure(conf_in($httpd, "AdmissionHandlers all\n"));
-    $httpd->start;
-    answers_of($httpd, 'all', 1, [ GET => '/app/static.txt?take' ], $served[0]);
-    $httpd->stop;
-
-    $httpd->configure(conf_in($httpd) =~ s/^LoadModule.*\n//r);
-    $httpd->start;
-    answers_of($httpd, 'httpd alone', 0, @free, @page, @own, [ GET => '/app/x', 404 ], [ GET => '/app/', 200 ]);
-    $httpd->stop;
-
+# What is loaded or set, and stories for answers_of().
+my @servers = (
+    [ "${load}AdmissionHandlers dynamic\n", [ 'AdmissionHandlers dynamic', 1, $served[0] ] ],
+    [ "${load}AdmissionHandlers all\n", [ 'AdmissionHandlers all', 1, [ GET => '/app/static.txt?take' ], $served[0] ] ],
+    [ '', [ 'httpd alone', 0, @free, @page, @own, [ GET => '/app/x', 404 ], [ GET => '/app/', 200 ] ] ],
     # Subversion's module, of which only POST requests have no name.
-    $httpd->configure(conf_in($httpd) =~ s/^LoadModule.*/$load_svn/r);
-    $httpd->start;
-    answers_of($httpd, 'Subversion', 1, [ POST => '/svn/r/!svn/me' ], [ POST => '/none/no-such-file', 404 ]);
-    answers_of($httpd, 'next to Subversion', 0, @free, [ POST => '/static.txt' ], grep { $_->[0] ne 'POST' } @own);
-    $httpd->stop;
+    [ $load_svn, [ 'Subversion', 1, [ POST => '/svn/r/!svn/me' ], [ POST => '/none/no-such-file', 404 ] ],
+      [ 'next to Subversion', 0, @free, [ POST => '/static.txt' ], grep { $_->[0] ne 'POST' } @own ] ],
+    [ $load_php, [ 'PHP', 1, @page ], [ 'next to PHP', 0, @free ] ],
+);
 
-    $httpd->configure(conf_in($httpd) =~ s/^LoadModule.*/$load_php/r);
-    $httpd->start;
-    answers_of($httpd, 'PHP', 1, @page);
-    is $httpd->get('/program.html')->{body}, "run by PHP\n", '... which it runs';
-    answers_of($httpd, 'next to PHP', 0, @free);
-    $httpd->stop;
+for_each_combo(sub {
+    my $httpd = site(new_httpd(modules => ['negotiation']));
+    for (@servers) {
+        my ($first, @stories) = @$_;
+        $httpd->configure(conf_in($httpd, $first));
+        $httpd->start;
+        answers_of($httpd, @$_) for @stories;
+        is $httpd->get('/program.html')->{body}, "run by PHP\n", 'PHP runs the page' if $first eq $load_php;
+        $httpd->stop;
+    }
 }, 'prefork+cgi', 'event+cgid');
