@@ -44,3 +44,24 @@ for_each_combo(sub {
     $let_go->(@cut_off);
     is_deeply [ grep { /^start waiter/ } $httpd->record ], [], 'no program was started for waiting requests';
 });
+
+# Programs end when their child has just been told to stop, and permits are released while
+# requests wait that have not noticed it: none of them starts, or it would try to reach mod_cgid's
+# daemon for ten seconds. A child that is told closes its socket first; until then, requests start.
+for_each_combo(sub {
+    my ($combo) = @_;
+    for my $parking ('On', 'Off') {
+        my $httpd = start_httpd(combo => $combo, workers => 50, conf =>
+            "AdmissionParking $parking\n"
+            . location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 30'));
+        my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$_&early=1&until=go") } 1 .. 4;
+        wait_for { 4 == grep { $_->has_begun } @clients } "AdmissionParking $parking: four requests run";
+        push @clients, map { $httpd->ask('/cgi-bin/heavy?id=waiter&ms=60000') } 1 .. 26;
+        $httpd->zone_becomes('/cgi-bin/', '26 requests wait', Queued => 26);
+        my @children = $httpd->children;
+        $httpd->open_gate_soon('go', 0.03, sub { !$httpd->accepts(@children) });
+        $httpd->stop;
+        answers(@clients);
+        is_deeply [ grep { /waiter/ } $httpd->record ], [], 'no program is started for waiting requests';
+    }
+}, 'worker+cgid', 'event+cgid');
