@@ -58,13 +58,10 @@ for_each_combo(sub {
     $httpd->expect_rejections($ZONE, 'full');
 
     # So that not all numbers are zero.
-    my @line = $httpd->ask('/cgi-bin/heavy?ms=30&until=go');
-    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
-    push @line, $httpd->ask('/cgi-bin/heavy?ms=30');
-    $httpd->zone_becomes('/cgi-bin/', 'one waits', Queued => 1);
-    is $httpd->get('/cgi-bin/heavy')->{status}, 503, 'one is rejected';
-    $httpd->serves('go', 'the others end well', @line);
-    $httpd->zone_becomes('/cgi-bin/', 'all is at rest', Active => 0, Queued => 0);
+    my @line = $httpd->fill('/cgi-bin/', 'go', 1, 1);
+    is $httpd->get('/cgi-bin/heavy')->{status}, 503, 'a further request is rejected';
+    $httpd->serves('go', 'the others are served', @line);
+    $httpd->zone_becomes('/cgi-bin/', 'the zone is idle', Active => 0, Queued => 0);
 
     my %label = $httpd->get('/admission?zone=test.example:/found/')->{body}
         =~ m{<div data-field="(\w+)"[^>]*><dt>([^<]*)}g;

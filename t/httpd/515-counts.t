@@ -83,8 +83,7 @@ for_each_combo(sub {
     # Where waiting requests hold workers, some can find the rest of these reserved.
     my $reserved = $httpd->zone($ZONE)->{RejectedReserve};
 
-    my @hold = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1, 2;
-    $httpd->zone_becomes($ZONE, 'two run', Active => 2);
+    my @hold = $httpd->fill('/cgi-bin/', 'go', 2);
     is_deeply statuses(answers(map { $httpd->ask('/cgi-bin/hasty/heavy') } 1 .. 3)),
         { 503 => 3 }, 'three wait too long';
     my @leave = map { $httpd->ask('/cgi-bin/heavy', keep => 1) } 1, 2;
@@ -99,8 +98,7 @@ for_each_combo(sub {
     $is_empty->();
     cmp_ok $waited, '<=', $ran - 2, 'the first two had not waited';
 
-    my @wide = map { $httpd->ask('/cgi-bin/wide/heavy?until=end') } 1 .. 10;
-    $httpd->zone_becomes($WIDE, 'ten workers run', Active => 10);
+    my @wide = $httpd->fill('/cgi-bin/wide/', 'end', 10);
     is_deeply statuses(map { $httpd->get('/cgi-bin/wide/heavy') } 1, 2), { 503 => 2 },
         'two find the rest reserved';
     $httpd->serves('end', 'the ten end well', @wide);

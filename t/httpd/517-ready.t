@@ -28,8 +28,7 @@ for_each_combo(sub {
         . location('/cgi-bin/dry/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionDryRun On'));
     is ready($httpd), "200 ready\n", 'an idle server is ready';
 
-    my @clients = $httpd->ask('/cgi-bin/full/heavy?until=full');
-    $httpd->zone_becomes($full, 'one runs', Active => 1, Queued => 0);
+    my @clients = $httpd->fill('/cgi-bin/full/', 'full', 1);
     is ready($httpd), "200 ready\n", 'one more could wait';
     push @clients, $httpd->ask('/cgi-bin/full/heavy?until=full');
     $httpd->zone_becomes($full, 'one waits', Active => 1, Queued => 1);
@@ -45,16 +44,14 @@ for_each_combo(sub {
     $httpd->zone_becomes($full, 'nothing runs', Active => 0);
     is ready($httpd), "200 ready\n", 'ready again';
 
-    @clients = map { $httpd->ask('/cgi-bin/late/heavy?until=late') } 1, 2;
-    $httpd->zone_becomes($late, 'one waits', Active => 1, Queued => 1);
+    @clients = $httpd->fill('/cgi-bin/late/', 'late', 1, 1);
     wait_for { $httpd->zone($late)->{OldestWaitMs} > 300 } '... for longer than the target';
     is ready($httpd), "503 late: $late\n", 'not ready';
     is ready($httpd, "&zone=$full"), "200 ready\n", '... but for another zone';
     $httpd->serves('late', 'both are served', @clients);
     wait_for { ready($httpd) eq "200 ready\n" } 'ready again';
 
-    @clients = $httpd->ask('/cgi-bin/dry/heavy?until=dry');
-    $httpd->zone_becomes('/cgi-bin/dry/', 'one runs', Active => 1);
+    @clients = $httpd->fill('/cgi-bin/dry/', 'dry', 1);
     is ready($httpd), "200 ready\n", 'a dry run rejects nothing';
     $httpd->serves('dry', '... and ends', @clients);
 

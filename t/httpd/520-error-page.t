@@ -25,11 +25,7 @@ for_each_combo(sub {
     $httpd->expect_rejections($zone, 'full')->expect_rejections("${zone}silent/", 'full')
           ->expect_rejections('late <&>', 'long');
 
-    my @line = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 4;
-    $httpd->zone_becomes('/cgi-bin/', 'four run', Active => 4);
-    push @line, map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 20;
-    $httpd->zone_becomes('/cgi-bin/', 'twenty wait', Active => 4, Queued => 20);
-
+    my @line = $httpd->fill('/cgi-bin/', 'go', 4, 20);
     my $page = $httpd->get('/cgi-bin/heavy');
     my $retry = $page->{headers}{'retry-after'};
     is $page->{status}, 503, 'the queue is full';
@@ -51,12 +47,11 @@ for_each_combo(sub {
     like $page->{body}, qr/waited in the queue/, 'a request that waits too long gets that reason';
     is items($page)->[0][1], 'late &lt;&amp;&gt;', 'names are escaped';
     is items($page)->[1][1], 0, 'no request waited when it arrived';
-    my $silent = $httpd->ask('/cgi-bin/silent/heavy?until=end');
-    $httpd->zone_becomes('/cgi-bin/silent/', 'one runs', Active => 1);
+    my @silent = $httpd->fill('/cgi-bin/silent/', 'end', 1);
     is_deeply [ map { $_->[0] } @{ items($httpd->get('/cgi-bin/silent/heavy')) } ],
         [ 'Zone', 'Waiting when your request arrived' ],
         'without a Retry-After the page has none';
-    $httpd->serves('end', 'the others end well', $hold, $silent);
+    $httpd->serves('end', 'the others end well', $hold, @silent);
 
     $page = $httpd->get('/busy.shtml');
     is_deeply items($page), [], 'for another reason it has no numbers';

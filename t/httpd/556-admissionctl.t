@@ -350,11 +350,10 @@ for_each_combo(sub {
     asks_for_one($httpd);
 
     # The second one takes the place in memory of one that came before the first.
-    my $gone = $httpd->ask('/cgi-bin/heavy?until=leave');
-    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+    my @gone = $httpd->fill('/cgi-bin/', 'leave', 1);
     my @held = $httpd->ask('/cgi-bin/heavy?until=go&n=1');
     $httpd->zone_becomes('/cgi-bin/', 'and another one', Active => 2);
-    $httpd->serves('leave', 'which is served', $gone);
+    $httpd->serves('leave', 'which is served', @gone);
     $httpd->zone_becomes('/cgi-bin/', 'and gone', Active => 1);
     push @held, $httpd->ask('/cgi-bin/heavy?until=go&n=2');
     $httpd->zone_becomes('/cgi-bin/', 'two run', Active => 2);

@@ -60,6 +60,19 @@ sub watch {
     return $watch;
 }
 
+# Fills a zone, and asserts it: so many requests run until the gate is opened, others wait behind
+# them: fill('/cgi-bin/', 'gate', 2, 3). @return the clients.
+sub fill {
+    my ($self, $zone, $gate, $running, $waiting) = @_;
+    my @clients = map { $self->ask("${zone}heavy?until=$gate") } 1 .. $running;
+
+    $self->zone_becomes($zone, "$running run in $zone", Active => $running, Queued => 0);
+    return @clients if !$waiting;
+    push @clients, map { $self->ask("${zone}heavy?until=$gate") } 1 .. $waiting;
+    $self->zone_becomes($zone, "$waiting wait in $zone", Active => $running, Queued => $waiting);
+    return @clients;
+}
+
 # Opens the gate: all these clients get their response.
 sub serves {
     my ($self, $gate, $what, @clients) = @_;
