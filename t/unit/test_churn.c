@@ -59,7 +59,8 @@ static adm_outcome_t wait_for_turn(adm_ticket_t *ticket, unsigned dice)
             pause_briefly();
         }
         adm_ticket_unpark(ticket);
-        return ADM_WAITED;
+        /* The grant has a lease: until the ticket begins, it can be passed on. */
+        return wait_until(ticket, NEVER);
     default:
         return wait_until(ticket, NEVER);
     }
