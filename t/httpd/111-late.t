@@ -44,6 +44,8 @@ for_each_combo(sub {
     $httpd->zone_becomes('/cgi-bin/dry/', 'a dry run rejects no request', Active => 6);
     $httpd->serves('dry', '... but counts', @dry);
     my $seen = $httpd->zone('/cgi-bin/dry/');
-    is_deeply [ @$seen{qw(DryQueued RejectedLate)} ], [ $places, 5 - $places ], 'requests that would have waited or been late';
+    # The longer the requests take to arrive, the more of the work before them would be done.
+    cmp_ok $seen->{DryQueued}, '>=', $places, 'requests that would have waited';
+    is $seen->{RejectedLate}, 5 - $seen->{DryQueued}, '... or been late';
     cmp_ok $seen->{DryWaitMeanMs}, '>=', 300, '... and for how long';
 });

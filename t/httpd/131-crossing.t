@@ -21,8 +21,8 @@ sub most_of {
 }
 
 my $two_zones =
-    location('/cgi-bin/a/', 'MaxConcurrent 1', 'AdmissionZone a')
-    . location('/cgi-bin/b/', 'MaxConcurrent 1', 'AdmissionZone b');
+    location('/cgi-bin/a/', 'MaxConcurrent 1', 'AdmissionZone a', 'AdmissionQueue 100 timeout=300s')
+    . location('/cgi-bin/b/', 'MaxConcurrent 1', 'AdmissionZone b', 'AdmissionQueue 100 timeout=300s');
 
 # Two clients that cross each other.
 sub cross {

@@ -46,7 +46,7 @@ for_each_parking_combo(sub {
 
     $httpd->configure(stock_conf() . join '',
         section("Directory $httpd->{dir}/docs", 'AllowOverride FileInfo', 'AddHandler cgi-script .php'),
-        "AdmissionQueue $parked\n",
+        "AdmissionQueue $parked timeout=300s\n",
         location('/index.php', "MaxConcurrent $limit", 'AdmissionZone wordpress'),
         location('/shop', "MaxConcurrent $limit", 'AdmissionZone shop'),
         location('/cgi-bin/php', "MaxConcurrent $limit", 'AdmissionZone action'));

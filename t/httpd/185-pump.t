@@ -64,7 +64,7 @@ for_each_parking_combo(sub {
 # line in the log.
 for_each_parking_combo(sub {
     my $httpd = start_parking_httpd(tls => 1, threads => $threads, conf => conf() . join '',
-        "Timeout 3\n",
+        "Timeout 8\n",
         section('Directory /', 'RewriteEngine On', 'RewriteRule /inside$ /cgi-bin/heavy [L]'));
     my $reader = pumped($httpd, 'redirected', 'url', 1, '/inside');
     $reader->read_on;

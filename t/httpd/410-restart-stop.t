@@ -26,12 +26,18 @@ for_each_combo(sub {
                        AdmissionParked => $parks ? $waiters : 0, AdmissionBlocked => $parks ? 0 : $waiters);
         return @clients;
     };
+    # A child that knows of the stop closes its socket first; until then, requests begin.
+    my $open_when_told = sub {
+        my ($name) = @_;
+        my @children = $httpd->children;
+        $httpd->open_gate_soon($name, 0.03, sub { !$httpd->accepts(@children) });
+    };
     my $let_go = sub {
         is_deeply [ grep { $_->{status} == -1 } answers(@_) ], [], 'all clients have been let go';
     };
 
     my @cut_off = $fill->('restart');
-    $httpd->open_gate_soon('restart');
+    $open_when_told->('restart');
     $httpd->restart;
     $httpd->zone_becomes($zone, 'after a restart no request runs or waits', Active => 0, Queued => 0);
     server_becomes($httpd, '... parked or blocked', AdmissionParked => 0, AdmissionBlocked => 0);
@@ -39,7 +45,7 @@ for_each_combo(sub {
     is $httpd->get('/cgi-bin/heavy?id=next')->{status}, 200, 'the next request runs';
 
     @cut_off = $fill->('stop');
-    $httpd->open_gate_soon('stop');
+    $open_when_told->('stop');
     $httpd->stop;
     $let_go->(@cut_off);
     is_deeply [ grep { /^start waiter/ } $httpd->record ], [], 'no program was started for waiting requests';

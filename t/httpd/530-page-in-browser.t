@@ -189,6 +189,7 @@ for_each_combo(sub {
     $more->(2, Active => 2, Queued => 3);
     is $httpd->get('/cgi-bin/heavy')->{status}, 503, 'one is rejected';
     shows($browser, 'it follows', Active => 2, Queued => 3, RejectedFull => 1);
+    is $browser->value('document.querySelector(".state").textContent'), 'rejecting', '... its state is rejecting';
     ok $browser->value('window.isTheSame'), '... and was not loaded again';
     ok $browser->value('document.querySelector("details").open'), '... what was open stays open';
     is $browser->value('document.activeElement.textContent'), $ZONE, '... and focus stays';
@@ -196,7 +197,6 @@ for_each_combo(sub {
         qr/^The queue has been full for \d+ s; 1 request was rejected/, 'it says what is wrong';
     is $browser->value('document.querySelector(".reasons tr:last-child").textContent'), 'full1',
         '... and for which reason';
-    is $browser->value('document.querySelector(".state").textContent'), 'rejecting', '... in a word';
     is_deeply $browser->value($NAMELESS), [], 'a screen reader has a name for everything';
 
     my %asked;

@@ -88,7 +88,7 @@ for_each_parking_combo(sub {
 
     # A busy machine gets less done in that time.
     my $is_enough = sub { $left > 20 && $answers - $rejected > 20 };
-    while (time < $end || !$is_enough->() && time < $end + 60) {
+    while (time < $end || !$is_enough->() && time < $end + 240) {
         while (@clients < $clients) {
             my $client = eval { $httpd->connect } or last;
             ask_something($client, ++$number);
