@@ -44,19 +44,19 @@ static bool is_own_name(request_rec *r, const char *name)
                || ap_matches_request_vhost(r, name, r->server->port));
 }
 
-/* A browser sends the same host and port in Host and Origin. */
-static bool is_own_origin(request_rec *r, const char *origin)
-{
-    const char *host = apr_table_get(r->headers_in, "Host");
-    const char *own = apr_pstrcat(r->pool, ap_http_scheme(r), "://",
-                                  host ? host : "", NULL);
+/* What the headers of a POST request disclose about its sender. */
+typedef struct sender_t {
+    const char *host;
+    const char *origin;
+    const char *site;
+    bool is_program; /* it has the module's own header */
+    bool is_proxied;
+} sender_t;
 
-    return strcasecmp(origin, own) == 0 && is_own_name(r, r->hostname);
-}
+#define SENDER_KEY "admission-sender"
 
 /* A client behind a proxy on this machine is not local; neither is one whose
- * request a tenant's .htaccess file sends on ([P]). A tenant cannot remove
- * these headers, because mod_proxy adds them last. */
+ * request a tenant's .htaccess file sends on ([P]). */
 static bool is_proxied(const request_rec *r)
 {
     return apr_table_get(r->headers_in, "X-Forwarded-For")
@@ -64,29 +64,61 @@ static bool is_proxied(const request_rec *r)
            || apr_table_get(r->headers_in, "Via");
 }
 
+/* Read the headers when the request arrives: before the handler runs, a
+ * tenant's .htaccess file in the document root can add and remove headers
+ * (RequestHeader). An internal redirect keeps the pool of the request. */
+int admission_control_post_read_request(request_rec *r)
+{
+    if (r->method_number == M_POST) {
+        sender_t *sender = apr_palloc(r->pool, sizeof(*sender));
+
+        sender->host = apr_table_get(r->headers_in, "Host");
+        sender->origin = apr_table_get(r->headers_in, "Origin");
+        sender->site = apr_table_get(r->headers_in, "Sec-Fetch-Site");
+        sender->is_program = apr_table_get(r->headers_in,
+                                           ADMISSION_CONTROL_HEADER)
+                             != NULL;
+        sender->is_proxied = is_proxied(r);
+        apr_pool_userdata_setn(sender, SENDER_KEY, NULL, r->pool);
+    }
+    return DECLINED;
+}
+
+/* A browser sends the same host and port in Host and Origin. */
+static bool is_own_origin(request_rec *r, const sender_t *sender)
+{
+    const char *own = apr_pstrcat(r->pool, ap_http_scheme(r), "://",
+                                  sender->host ? sender->host : "", NULL);
+
+    return strcasecmp(sender->origin, own) == 0 && is_own_name(r, r->hostname);
+}
+
 /* Check the sender of a POST request, in addition to Require. @return why it
  * may not override limits, a sentence for the client; NULL: it may. */
 static const char *check_sender(request_rec *r)
 {
-    const char *origin = apr_table_get(r->headers_in, "Origin");
-    const char *site = apr_table_get(r->headers_in, "Sec-Fetch-Site");
+    const sender_t unknown = { .is_proxied = true };
+    const sender_t *sender;
+    void *data = NULL;
 
+    apr_pool_userdata_get(&data, SENDER_KEY, r->pool);
+    sender = data ? data : &unknown;
     if (!r->user && !admission_local_is_loopback(r->useragent_addr)) {
         return "Limits can be changed from this machine, or by a user whom httpd has "
                "authenticated (AuthType, Require user).";
     }
-    if (!r->user && is_proxied(r)) {
+    if (!r->user && sender->is_proxied) {
         return "The request came through a proxy: there, only users whom httpd has "
                "authenticated may change limits (AuthType, Require user).";
     }
-    if (site && strcasecmp(site, "cross-site") == 0) {
+    if (sender->site && strcasecmp(sender->site, "cross-site") == 0) {
         return "The request was sent by a page of another site.";
     }
-    if (origin && !is_own_origin(r, origin)) {
+    if (sender->origin && !is_own_origin(r, sender)) {
         return "The request was sent by a page of another site: its Origin is not "
                "this server.";
     }
-    if (!origin && !apr_table_get(r->headers_in, ADMISSION_CONTROL_HEADER)) {
+    if (!sender->origin && !sender->is_program) {
         return "The request needs the header " ADMISSION_CONTROL_HEADER
                ", with any value, or the Origin of this server.";
     }

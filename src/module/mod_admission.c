@@ -124,6 +124,9 @@ static void on_requests(void)
      * all handlers that serve content. */
     ap_hook_handler(admission_admit, NULL, NULL, APR_HOOK_REALLY_FIRST + 1);
     admission_run_set_own_hook(admission_admit);
+    /* After mod_remoteip, which removes X-Forwarded-For. */
+    ap_hook_post_read_request(admission_control_post_read_request, NULL, NULL,
+                              APR_HOOK_LAST);
     /* The handlers admission-control and admission-status. */
     ap_hook_handler(admission_control_handler, NULL, NULL, APR_HOOK_MIDDLE);
     /* Parking, on MPMs that support it: process_connection continues a parked

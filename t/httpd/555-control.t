@@ -90,6 +90,28 @@ sub refuses {
     is $httpd->zone('/cgi-bin/')->{Overridden}, 0, 'nothing has changed';
 }
 
+# .htaccess of the document root applies to /control, too, and changes headers there.
+sub refuses_hidden_senders {
+    my ($httpd) = @_;
+    $httpd->put('.htaccess', join "\n", 'RequestHeader set X-Admission-Control 1',
+                map({ "RequestHeader unset $_" } qw(X-Forwarded-For Forwarded Via Origin)),
+                'RewriteEngine On', 'RewriteRule ^order$ ' . $httpd->url('/control') . ' [P]', '');
+    my %sender = (
+        'a rule with [P]'  => ['/order'],
+        'a proxy'          => [ '/control', 'X-Forwarded-For: 192.0.2.1', $TOOL ],
+        'a foreign page'   => [ '/control', 'Origin: http://evil.example', $TOOL ],
+        'a missing header' => ['/control'],
+    );
+    for my $hidden (sort keys %sender) {
+        my ($path, @headers) = @{ $sender{$hidden} };
+        my $answer = $httpd->get($path, method => 'POST', body => "zone=$ZONE&limit=7",
+                                 headers => [ $FORM, @headers ]);
+        is $answer->{status}, 403, "refused, although .htaccess hides it: $hidden";
+    }
+    is $httpd->zone('/cgi-bin/')->{Overridden}, 0, 'nothing has changed';
+    unlink "$httpd->{dir}/docs/.htaccess";
+}
+
 # A page whose name leads here by its owner's DNS is none of ours.
 sub refuses_foreign_names {
     my ($httpd) = @_;
@@ -101,7 +123,7 @@ sub refuses_foreign_names {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo);
+    my $httpd = new_httpd(combo => $combo, modules => [qw(proxy proxy_http)]);
     $httpd->configure(conf($httpd, 2));
     mkdir "$httpd->{dir}/docs/ways";
     $httpd->expect_in_log(qr/ADM0206/, qr/ADM0207/);
@@ -110,6 +132,7 @@ for_each_combo(sub {
 
     refuses($httpd);
     refuses_foreign_names($httpd);
+    refuses_hidden_senders($httpd);
 
     # Raised: who waits runs at once, in whatever child.
     my @first = map { $httpd->ask('/cgi-bin/heavy?until=first') } 1 .. 4;
