@@ -1,8 +1,7 @@
 /* adm_check.c - verify the invariants of docs/dev/shared-memory.md.
  * Linked by tests.
  *
- * Looks at everything, takes no lock, and so needs a segment at which nobody is
- * at work.
+ * Reads all records and takes no lock: no other process may use the segment meanwhile.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 #include "core/adm_segment.h"
 #include "fair/fair_search.h"
 
-/* What is wrong ends a check. */
+/* The first fault ends the check. */
 #define REFUSE(condition, complaint) \
     do {                             \
         if (condition) {             \
@@ -40,13 +39,6 @@ typedef struct flow_sum_t {
     uint32_t waiting[ADM_FLOWS];
 } flow_sum_t;
 
-static bool belongs_to(const adm_ask_rec_t *ask, uint32_t flow_idx)
-{
-    uint32_t set = (uint32_t)(ask->key % FAIR_FLOW_SETS);
-
-    return (flow_idx - 1) / FAIR_FLOW_WAYS == set;
-}
-
 static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx, flow_sum_t *sum)
 {
     const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
@@ -60,7 +52,8 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
     REFUSE(ask->arrival != ticket->arrival, "the ask of a ticket is that of another one");
     REFUSE(ask->cost == 0 || ask->cost > ask->asked,
            "a ticket asks for no permit, or takes more than it asks for");
-    REFUSE(ask->flow_idx - 1U >= ADM_FLOWS || !belongs_to(ask, ask->flow_idx),
+    REFUSE(ask->flow_idx - 1U >= ADM_FLOWS
+               || (ask->flow_idx - 1U) / FAIR_FLOW_WAYS != ask->key % FAIR_FLOW_SETS,
            "a ticket is in no flow of its key");
     if (state == ADM_TICKET_WAITING) {
         uint32_t need = fair_flow_need(ask, UINT32_MAX);
@@ -73,22 +66,6 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
     else {
         sum->holding++;
         sum->held[ask->flow_idx - 1] += ask->cost;
-    }
-    return NULL;
-}
-
-static const char *add_tickets(const adm_segment_t *segment, const adm_zone_rec_t *zone,
-                               flow_sum_t *sum)
-{
-    uint32_t chunk, n;
-
-    for (chunk = 0; chunk < segment->chunks; chunk++) {
-        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != adm_zone_idx(segment, zone)) {
-            continue;
-        }
-        for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
-            NEED_NONE(add_ticket(segment, chunk * ADM_CHUNK_TICKETS + 1 + n, sum));
-        }
     }
     return NULL;
 }
@@ -106,7 +83,7 @@ static const char *check_flow_queue(const adm_segment_t *segment, const adm_flow
         REFUSE(!ask || ++*waiting > segment->sizes.tickets || ask->flow_idx != flow_idx
                    || ask->priority != priority
                    || atomic_load(&adm_ticket_at(segment, idx)->state) != ADM_TICKET_WAITING,
-               "what stands in the queue of a flow does not wait there");
+               "a ticket in the queue of a flow does not wait there");
         REFUSE(ask->prev_idx != prev_idx, "the queue of a flow is not linked both ways");
         REFUSE(prev_idx && ask->arrival <= last_arrival,
                "the queue of a flow is not in order of arrival");
@@ -156,10 +133,10 @@ static const char *check_ring(const adm_flow_table_rec_t *table, unsigned priori
 {
     unsigned number = fair_ring_number(priority, kind, level);
     const fair_ring_rec_t *ring = &table->rings[number];
-    bool is_said = table->levels[priority][kind] >> level & 1;
+    bool is_set = table->levels[priority][kind] >> level & 1;
     uint32_t idx = ring->first_idx, prev_idx = 0;
 
-    REFUSE(is_said != (idx != 0), "the mask of a level and its ring differ");
+    REFUSE(is_set != (idx != 0), "the mask of a level and its ring differ");
     while (idx) {
         const fair_flow_rec_t *flow = &table->flows[(idx - 1) % ADM_FLOWS];
         uint32_t held = flow->held < FAIR_FLOW_LEVELS - 1 ? flow->held : FAIR_FLOW_LEVELS - 1;
@@ -176,7 +153,7 @@ static const char *check_ring(const adm_flow_table_rec_t *table, unsigned priori
 
 static const char *check_rings(const adm_flow_table_rec_t *table)
 {
-    uint32_t in_rings = 0, says_so = 0, flow;
+    uint32_t in_rings = 0, recorded = 0, flow;
     unsigned priority, kind, level;
 
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
@@ -186,37 +163,31 @@ static const char *check_rings(const adm_flow_table_rec_t *table)
             }
         }
         for (flow = 0; flow < ADM_FLOWS; flow++) {
-            says_so += table->flows[flow].rings[priority] != 0;
+            recorded += table->flows[flow].rings[priority] != 0;
         }
     }
-    return in_rings == says_so ? NULL : "a flow says that it is in a ring, and is not";
+    return in_rings == recorded ? NULL : "a flow records that it is in a ring, and is not";
 }
 
-static const char *check_turn(const adm_segment_t *segment, const adm_zone_rec_t *zone)
-{
-    adm_winner_t winner = fair_search_winner_locked(segment, zone);
-
-    REFUSE(winner.is_broken, "whose turn it is cannot be found");
-    return winner.idx && fair_flow_fits(zone, adm_ask_at(segment, winner.idx))
-               ? "somebody waits beside a free permit"
-               : NULL;
-}
-
-/* Of a zone whose queue is in order. */
-static const char *check_flows(const adm_segment_t *segment, const adm_zone_rec_t *zone)
+/* The zone's queue has to be in order already. */
+static const char *check_flows(const adm_segment_t *segment, const adm_zone_rec_t *zone,
+                               const flow_sum_t *sum)
 {
     const adm_flow_table_rec_t *table = fair_flow_table(segment, zone);
-    flow_sum_t sum = { 0 };
+    adm_winner_t winner;
     uint32_t idx;
 
     REFUSE(!table, NULL);
-    NEED_NONE(add_tickets(segment, zone, &sum));
     for (idx = 1; idx <= ADM_FLOWS; idx++) {
-        NEED_NONE(check_flow(segment, table, idx, &sum));
+        NEED_NONE(check_flow(segment, table, idx, sum));
     }
-    NEED_NONE(check_sums(table, &sum));
+    NEED_NONE(check_sums(table, sum));
     NEED_NONE(check_rings(table));
-    return check_turn(segment, zone);
+    winner = fair_search_winner_locked(segment, zone);
+    REFUSE(winner.is_broken, "the next request cannot be found");
+    REFUSE(winner.idx && fair_flow_fits(zone, adm_ask_at(segment, winner.idx)),
+           "a request waits although a permit is free");
+    return NULL;
 }
 
 /* ---- zones ---------------------------------------------------------------- */
@@ -225,7 +196,8 @@ typedef struct census_t {
     const adm_zone_rec_t *zone;
     uint32_t active, queued, orphans, granted, free, left;
     uint64_t last_arrival;
-    adm_usec_t since_min; /* of those who hold permits */
+    adm_usec_t since_min; /* of requests that hold permits */
+    flow_sum_t flows;
 } census_t;
 
 /* Until that is settled since_usec is when its wait began. */
@@ -291,7 +263,12 @@ static const char *take_census(const adm_segment_t *segment, uint32_t zone_idx, 
         REFUSE(chunk >= atomic_load(&segment->header->chunks_used),
                "a chunk in use lies beyond chunks_used");
         for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
-            NEED_NONE(count_ticket(segment, chunk * ADM_CHUNK_TICKETS + 1 + n, census));
+            uint32_t idx = chunk * ADM_CHUNK_TICKETS + 1 + n;
+
+            NEED_NONE(count_ticket(segment, idx, census));
+            if (fair_flow_table(segment, census->zone)) {
+                NEED_NONE(add_ticket(segment, idx, &census->flows));
+            }
         }
     }
     return NULL;
@@ -307,7 +284,7 @@ static const char *check_queue(const adm_segment_t *segment, const adm_zone_rec_
         const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 
         REFUSE(!ticket || atomic_load(&ticket->state) != ADM_TICKET_WAITING,
-               "what stands in the queue does not wait");
+               "a ticket in the queue does not wait");
         REFUSE(ticket->prev_idx != prev_idx, "the queue is not linked both ways");
         REFUSE(length && ticket->arrival <= last_arrival, "the queue is not in order of arrival");
         last_arrival = ticket->arrival;
@@ -319,7 +296,7 @@ static const char *check_queue(const adm_segment_t *segment, const adm_zone_rec_
     return zone->tail_idx == prev_idx ? NULL : "the queue's tail is not its last";
 }
 
-/* Those that have begun may still be on it. */
+/* Tickets that have begun may still be in the list. */
 static const char *check_grants(const adm_segment_t *segment, const adm_zone_rec_t *zone,
                                 uint32_t active, uint32_t granted)
 {
@@ -330,7 +307,7 @@ static const char *check_grants(const adm_segment_t *segment, const adm_zone_rec
         uint32_t state = ticket ? atomic_load(&ticket->state) : ADM_TICKET_FREE;
 
         REFUSE(state != ADM_TICKET_GRANTED && state != ADM_TICKET_ACTIVE,
-               "what is listed as granted holds no permit");
+               "a ticket in the list of grants holds no permit");
         REFUSE(ticket->prev_idx != prev_idx, "the grants are not linked both ways");
         seen += state == ADM_TICKET_GRANTED;
         prev_idx = idx;
@@ -338,7 +315,7 @@ static const char *check_grants(const adm_segment_t *segment, const adm_zone_rec
         length++;
     }
     REFUSE(length > active, "more grants are listed than permits are out");
-    REFUSE(seen && atomic_load(&zone->lease_until) == 0, "nobody looks after a grant");
+    REFUSE(seen && atomic_load(&zone->lease_until) == 0, "a grant has no lease");
     return seen == granted ? NULL : "a grant is not listed";
 }
 
@@ -359,39 +336,33 @@ static const char *check_free(const adm_segment_t *segment, const adm_zone_rec_t
     return count == free ? NULL : "an unused ticket is on no list, or on two";
 }
 
-/* The parent says which limits find themselves, and who is killed while it writes
- * leaves a record that is not even. */
+/* The parent sets which limits are automatic. A process that is killed while it writes
+ * leaves an odd sequence number. */
 static const char *check_auto(const adm_segment_t *segment, uint32_t zone_idx)
 {
     const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
     const auto_rec_t *rec = auto_rec_at(segment, (adm_zone_t){ .idx = zone_idx });
     unsigned began = atomic_load(&zone->measured_began);
 
-    REFUSE(atomic_load(&zone->limits[ADM_LIMIT_AUTO]) == 1, "a limit that finds itself is 0");
+    REFUSE(atomic_load(&zone->limits[ADM_LIMIT_AUTO]) == 1, "an automatic limit is 0");
     REFUSE(atomic_load(&zone->limits[ADM_LIMIT_AUTO]) != 0 && began == 0,
-           "a limit finds itself that nobody asked for");
+           "an automatic limit is set that is not configured");
     return atomic_load(&rec->of_began) > began ? "the state of a limit is newer than the limit"
                                                : NULL;
-}
-
-/* Not before the first promise, when there is no bound. */
-static bool is_back(const adm_zone_rec_t *zone)
-{
-    uint32_t bound = atomic_load(&zone->share_bound);
-
-    return bound != UINT32_MAX && atomic_load(&zone->active) < bound;
 }
 
 static const char *check_watch(const adm_zone_rec_t *zone)
 {
     unsigned watch = atomic_load(&zone->watch);
     bool waits = atomic_load(&zone->queued) > 0;
+    uint32_t active = atomic_load(&zone->active), bound = atomic_load(&zone->share_bound);
+    bool is_back = bound != UINT32_MAX && active < bound; /* UINT32_MAX: no promise yet */
 
     REFUSE(watch & ~(ADM_WATCH_ENTER | ADM_WATCH_QUEUE | ADM_WATCH_BACK),
-           "a zone watches for what it does not know");
-    REFUSE((watch & ADM_WATCH_ENTER && (waits || atomic_load(&zone->active) > 0))
-               || (watch & ADM_WATCH_QUEUE && waits) || (watch & ADM_WATCH_BACK && is_back(zone)),
-           "what the agent waits for is there, and nobody woke it");
+           "a zone watches for an unknown event");
+    REFUSE((watch & ADM_WATCH_ENTER && (waits || active > 0)) || (watch & ADM_WATCH_QUEUE && waits)
+               || (watch & ADM_WATCH_BACK && is_back),
+           "the event that the agent waits for happened, and the agent was not woken");
     return NULL;
 }
 
@@ -409,18 +380,18 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     REFUSE(atomic_load(&zone->orphans) != census.orphans,
            "orphans and the orphaned tickets differ");
     REFUSE(census.left && !atomic_load(&zone->has_left),
-           "a ticket was left, and its zone does not say so");
+           "a ticket was left, and its zone does not record it");
     REFUSE(atomic_load(&zone->mode) >= ADM_MODES, "a zone has no known mode");
     REFUSE((zone->queued_since != 0) != (census.queued > 0),
-           "the queue's time runs without a queue, or stands with one");
+           "the queue has a start time without tickets, or none with tickets");
     REFUSE(atomic_load(&zone->unguarded_idx) > segment->sizes.children,
-           "a grant without a guard is of no child");
+           "a grant without a watcher belongs to no child");
     REFUSE(!fair_flow_is_used(zone) && census.queued && census.active < adm_limit_effective(zone),
-           "somebody waits beside a free permit");
+           "a request waits although a permit is free");
     REFUSE(adm_limit_of_source(zone, ADM_LIMIT_SHARE) != ADM_LIMIT_NONE
                && atomic_load(&zone->share_fallback) != ADM_FALLBACK_OPEN
                && adm_limit_of_source(zone, ADM_LIMIT_SHARE) > atomic_load(&zone->share_bound),
-           "a share is larger than what was promised or granted");
+           "a share is larger than the commitment");
     REFUSE(census.active + census.queued && census.last_arrival >= zone->next_arrival,
            "the next arrival would not be the last");
     NEED_NONE(check_watch(zone));
@@ -428,10 +399,10 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     NEED_NONE(check_grants(segment, zone, census.active, census.granted));
     NEED_NONE(check_auto(segment, zone_idx));
     NEED_NONE(check_free(segment, zone, census.free));
-    return check_flows(segment, zone);
+    return check_flows(segment, zone, &census.flows);
 }
 
-/* Nobody gives back more than it took. */
+/* A child releases no more than it took. */
 static const char *check_child(const adm_segment_t *segment, uint32_t idx)
 {
     const adm_child_rec_t *rec = adm_child_at(segment, idx);
@@ -439,17 +410,8 @@ static const char *check_child(const adm_segment_t *segment, uint32_t idx)
     if (adm_life_state(atomic_load(&rec->life)) != ADM_LIFE_LIVE) {
         return NULL;
     }
-    REFUSE(spool_bytes_of(segment, idx) > INT64_MAX, "a child keeps less than nothing");
-    return atomic_load(&rec->transfers) > INT32_MAX ? "a child transfers less than nothing" : NULL;
-}
-
-static const char *check_children(const adm_segment_t *segment)
-{
-    uint32_t idx;
-
-    for (idx = 1; idx <= segment->sizes.children; idx++) {
-        NEED_NONE(check_child(segment, idx));
-    }
+    REFUSE(spool_bytes_of(segment, idx) > INT64_MAX, "a child buffers less than nothing");
+    REFUSE(atomic_load(&rec->transfers) > INT32_MAX, "a child transfers less than nothing");
     return NULL;
 }
 
@@ -463,5 +425,8 @@ const char *adm_check(adm_segment_t *segment)
     for (idx = 1; idx <= used; idx++) {
         NEED_NONE(check_zone(segment, idx));
     }
-    return check_children(segment);
+    for (idx = 1; idx <= segment->sizes.children; idx++) {
+        NEED_NONE(check_child(segment, idx));
+    }
+    return NULL;
 }

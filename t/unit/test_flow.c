@@ -1,4 +1,4 @@
-/* test_flow.c - what a zone knows of its keys. */
+/* test_flow.c - the flows of a zone, one per key. */
 #include "core/adm_pool.h"
 #include "fair/fair_flow.h"
 #include "fair/fair_ring.h"
@@ -10,14 +10,14 @@ STORY(a_silent_child_does_not_keep_what_its_own_key_could_use,
       "flows; zone 2 20; children 2; all key 1 max 1; A in; B parked; child 2 C parked; A leaves;"
       "has B; wait 2L; look 2; has C");
 
-/* A limit that falls lets a dear one run alone; it gives its permit back before it
- * begins, and the limit rises again. */
+/* A lowered limit lets an expensive request run alone. It returns its permit before it
+ * begins, and the limit is raised again. */
 STORY(a_request_that_waits_again_has_its_original_cost,
       "flows; zone 4 20; children 2; key 1 cost 3 A in; key 1 cost 3 B parked; order limit 1;"
       "A leaves; has B; active 1; child 2 key 2 C parked; wait 2L; look 2; has C; order limit 4;"
       "C begins; C leaves; has B; active 3");
 
-/* Those from before have no key, and one flow. */
+/* Requests from before have no key, and one flow. */
 STORY(a_zone_with_requests_starts_and_stops_using_flows,
       ONE "keys off; key 1 A in; key 1 BC waits; keys on; key 2 D waits; A>D; keys off;"
           "key 3 E waits; D>B>C>E");
@@ -47,7 +47,7 @@ TEST(nine_keys_of_one_set_are_all_served)
 
 TEST(a_hundred_thousand_keys_need_no_more_room)
 {
-    adm_entry_t entry = { .wait = ADM_WAIT_PARKED, .key_name = "somebody" };
+    adm_entry_t entry = { .wait = ADM_WAIT_PARKED, .key_name = "a key" };
     adm_ticket_t ticket;
     uint64_t key;
 
@@ -74,7 +74,7 @@ TEST(more_permits_than_levels_are_held)
     tell("has B");
 }
 
-TEST(there_may_be_no_table_left)
+TEST(a_missing_flow_table_is_reported)
 {
     zone = zone_with(1, 0);
     ck_assert_int_eq(adm_segment_use_flows(segment, zone, true), ADM_NO_FLOWS);
@@ -146,7 +146,7 @@ static adm_ask_rec_t *ask_of(char letter)
     return adm_ask_at(segment, request(letter)->idx);
 }
 
-/* @return what is to be said of it; NULL if there is no such damage. */
+/* @return the complaint that is expected; NULL if there is no such damage. */
 static const char *damage(int n)
 {
     DAMAGE("a flow and the permits of its tickets differ", flow->held++)
@@ -161,7 +161,7 @@ static const char *damage(int n)
     return NULL;
 }
 
-/* Derived again it is as before. */
+/* A rebuild repairs each damage. */
 TESTS(faults_in_flows_are_detected, 0, 9)
 {
     adm_zone_rec_t *rec;
