@@ -1,4 +1,4 @@
-/* test_agent.c - one process makes the rounds, others when it does not. */
+/* test_agent.c - the agent makes the rounds; children make them while there is no agent. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -8,6 +8,7 @@
 #include "auto/auto_duty.h"
 #include "auto/auto_shm.h"
 #include "auto/law_tune.h"
+#include "core/adm_agent.h"
 #include "core/adm_limit.h"
 #include "test_support.h"
 
@@ -16,14 +17,9 @@ static adm_usec_t beat(void)
     return atomic_load(&segment->header->agent_beat);
 }
 
-static unsigned wakes(void)
-{
-    return atomic_load(&segment->header->agent_wakes);
-}
+/* ---- rounds of the agent and of children ------------------------------------------------- */
 
-/* ---- who makes the rounds ------------------------------------------------- */
-
-/* A permit of somebody who is dead, which is known: an agent at work may have it at once. */
+/* A permit of a dead child; the death is announced, so an agent may reclaim it immediately. */
 static void leave_a_permit(void)
 {
     kill_noticed(start_holder(1));
@@ -69,7 +65,7 @@ TEST(children_make_rounds_immediately_without_an_agent)
     ck_assert_uint_eq(adm_round_help(child, adm_now()), 1);
 }
 
-TEST(a_beat_that_cannot_be_is_none)
+TEST(an_impossible_heartbeat_is_ignored)
 {
     adm_usec_t now = adm_now();
 
@@ -77,7 +73,7 @@ TEST(a_beat_that_cannot_be_is_none)
     ck_assert(!adm_agent_is_at_work(segment, now));
     atomic_store(&segment->header->agent_beat, INT64_MIN);
     ck_assert(!adm_agent_is_at_work(segment, now));
-    /* Who read the clock before the agent did. */
+    /* A process that read the clock before the agent did. */
     atomic_store(&segment->header->agent_beat, now + ADM_USEC_PER_MSEC);
     ck_assert(adm_agent_is_at_work(segment, now));
     adm_agent_gone(segment);
@@ -95,7 +91,7 @@ TEST(a_new_child_leaves_dead_children_to_the_agent)
     ck_assert_uint_eq(active_in(zone), 0);
 }
 
-TEST(a_new_child_takes_the_record_of_a_dead_one_if_there_is_no_other)
+TEST(a_new_child_takes_the_record_of_a_dead_one_if_no_other_is_free)
 {
     make_segment(2, 1, 64);
     zone = zone_with(1, 10);
@@ -105,34 +101,34 @@ TEST(a_new_child_takes_the_record_of_a_dead_one_if_there_is_no_other)
     ck_assert_uint_eq(active_in(zone), 0);
 }
 
-TEST(what_cannot_wait_wakes_the_agent)
+TEST(deaths_loads_and_orphans_wake_the_agent)
 {
     adm_ticket_t ticket;
     unsigned before;
 
     stage(1, 10);
-    before = wakes();
+    before = adm_agent_wakes(segment);
     leave_a_permit();
-    ck_assert_uint_gt(wakes(), before); /* a death that the parent announced */
+    ck_assert_uint_gt(adm_agent_wakes(segment), before); /* a death that the parent announced */
     adm_round(child, adm_now(), true);
 
-    before = wakes();
+    before = adm_agent_wakes(segment);
     set_worker_cap(100); /* a load of the configuration */
-    ck_assert_uint_gt(wakes(), before);
+    ck_assert_uint_gt(adm_agent_wakes(segment), before);
 
-    before = wakes();
+    before = adm_agent_wakes(segment);
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     leave(&ticket);
-    ck_assert_uint_eq(wakes(), before); /* nobody has to be woken for that */
+    ck_assert_uint_eq(adm_agent_wakes(segment), before); /* needs no agent */
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     adm_program_announce(&ticket, ADM_START_HERE);
     adm_ticket_abandon(&ticket, adm_now());
-    ck_assert_uint_gt(wakes(), before);
+    ck_assert_uint_gt(adm_agent_wakes(segment), before);
 }
 
 /* ---- the process ---------------------------------------------------------- */
 
-static agent_task_t tasks[2]; /* nothing beside the rounds, unless a test says so */
+static agent_task_t tasks[2]; /* only the rounds, unless a test sets one */
 
 static int be_agent(void *unused)
 {
@@ -164,23 +160,6 @@ TEST(the_agent_reclaims_permits_of_dead_children)
     WAIT_FOR(active_in(zone) == 0);
     kill_unnoticed(start_holder(1));
     WAIT_FOR(active_in(zone) == 0);
-    end_agent(agent);
-}
-
-TEST(the_agent_hands_out_what_a_raised_limit_allows)
-{
-    adm_ticket_t running, waiting;
-    pid_t agent;
-
-    zone = zone_called("raised", 1, 10);
-    child = join();
-    agent = start_agent();
-    ck_assert_int_eq(enter(child, zone, &running), ADM_ADMITTED);
-    ck_assert_int_eq(enter_as(child, zone, WAITS, adm_now(), &waiting), ADM_WAITING);
-    zone_called("raised", 2, 10);
-    WAIT_FOR(adm_ticket_is_granted(&waiting));
-    leave(&waiting);
-    leave(&running);
     end_agent(agent);
 }
 
@@ -224,7 +203,7 @@ static int announce_and_stay(void *unused)
     return stay();
 }
 
-TEST(the_agent_looks_for_the_programs_of_orphans)
+TEST(the_agent_checks_the_programs_of_orphans)
 {
     pid_t agent;
 
@@ -237,9 +216,8 @@ TEST(the_agent_looks_for_the_programs_of_orphans)
 
 /* Loop test over the signals. */
 static const int told[] = { SIGTERM, SIGHUP, SIGINT };
-#define TOLD (int)(sizeof(told) / sizeof(told[0]))
 
-TESTS(an_agent_that_is_told_to_end_reports_its_end, 0, TOLD)
+TESTS(an_agent_that_is_signalled_to_end_clears_its_heartbeat, 0, COUNT(told))
 {
     pid_t agent = start_agent();
 
@@ -279,7 +257,7 @@ TEST(a_killed_agent_leaves_nothing)
     ck_assert_int_eq(adm_life_state(atomic_load(&adm_child_at(segment, 1)->life)), ADM_LIFE_FREE);
 }
 
-TEST(a_stopped_agent_is_stood_in_for_and_goes_on)
+TEST(children_replace_a_stopped_agent_until_it_continues)
 {
     pid_t agent;
     adm_usec_t old;
@@ -302,7 +280,7 @@ TEST(a_stopped_agent_is_stood_in_for_and_goes_on)
     end_agent(agent);
 }
 
-TEST(an_agent_without_a_place_in_the_segment_does_not_run)
+TEST(an_agent_without_a_record_in_the_segment_does_not_run)
 {
     make_segment(2, 1, 64);
     child = join();

@@ -1,5 +1,4 @@
-/* test_agent_fleet.c - when the agent tells an engine what: with an engine that answers
- * as the test says. */
+/* test_agent_fleet.c - when the agent reports what to the engine. The test is the engine. */
 #include "core/adm_agent.h"
 #include "fleet/fleet_duty.h"
 #include "test_support.h"
@@ -94,7 +93,7 @@ static adm_usec_t call(void)
     return fleet_duty.run(child, now, true) - now;
 }
 
-/* The engine does not hear that less is promised, and is told again and again. */
+/* The engine does not receive the smaller commitment, so the agent repeats it. */
 TEST(soon_due_work_shortens_the_sleep)
 {
     adm_ticket_t inside[2], gone;
@@ -125,7 +124,7 @@ TEST(soon_due_work_shortens_the_sleep)
     ck_assert_uint_gt(waited, 0);
 }
 
-/* It has as many permits as run, and others are short. */
+/* The server has as many permits as requests run, and other servers lack permits. */
 static void begin_tight(adm_ticket_t *inside, unsigned count)
 {
     begin();
@@ -146,7 +145,7 @@ TEST(permits_idle_while_others_are_short_are_returned_immediately)
     ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 1);
 }
 
-/* Nor does the agent call itself for what it cannot tell. */
+/* The agent does not wake itself for a report that it cannot send. */
 static void assert_is_kept(uint32_t share)
 {
     unsigned wakes;
@@ -158,9 +157,8 @@ static void assert_is_kept(uint32_t share)
     ck_assert_uint_eq(rec_of_zone(zone)->share_bound, share);
 }
 
-/* The lease is over before the engine is back, and with "keep" the share is all that there
- * is. */
-TEST(nothing_is_given_back_to_an_engine_that_is_away)
+/* The lease can expire before the engine reconnects; with "keep" the share is then the limit. */
+TEST(no_permit_is_returned_to_a_disconnected_engine)
 {
     adm_ticket_t inside[2];
 

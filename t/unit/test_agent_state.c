@@ -44,7 +44,7 @@ TEST(what_is_written_is_found_again)
     int fd;
     char path[] = "/tmp/admission-state-XXXXXX";
 
-    for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
+    for (n = 0; n < COUNT(names); n++) {
         lines = apr_pstrcat(pool, lines, line_of(names[n], (uint32_t)n + 1), NULL);
     }
     fd = mkstemp(path);
@@ -52,7 +52,7 @@ TEST(what_is_written_is_found_again)
     ck_assert(auto_file_write(fd, lines, strlen(lines)));
     auto_file_read(fd, text);
     ck_assert_str_eq(text, lines);
-    for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
+    for (n = 0; n < COUNT(names); n++) {
         ck_assert_uint_eq(limit_in(text, names[n]), n + 1);
     }
     ck_assert(auto_file_find(text, names[0], &kept));
@@ -111,7 +111,7 @@ TEST(hostile_text_is_survived)
     };
     size_t n;
 
-    for (n = 0; n < sizeof(texts) / sizeof(*texts); n++) {
+    for (n = 0; n < COUNT(texts); n++) {
         ck_assert_uint_eq(limit_in(texts[n], "zone"), 0);
     }
 }

@@ -1,12 +1,8 @@
-/* test_agent_zones.c - the agent has several limits to find: they share the memory, and
- * one is tried at a time.
+/* test_agent_zones.c - several automatic limits share the memory, and one is tried at a time.
  *
  * The machine is files below a new directory, the clock is the test's.
  */
 #include <string.h>
-#include <unistd.h>
-
-#include <apr_strings.h>
 
 #include "auto/auto_shm.h"
 #include "auto/auto_duty.h"
@@ -19,8 +15,8 @@ static auto_zone_t zones[ZONES];
 static auto_setup_t setup;
 static adm_child_t *agent;
 static adm_ticket_t tickets[ZONES][CLIENTS];
-static int last_pid;
-static uint32_t clients[ZONES]; /* that want to be served, again and again */
+static uint32_t last_pid;
+static uint32_t clients[ZONES]; /* that send requests continuously */
 static adm_usec_t now;
 
 /* ---- the machine ---------------------------------------------------------- */
@@ -40,16 +36,10 @@ static void make_machine(void)
 static void start_program(adm_ticket_t *ticket)
 {
     adm_ticket_rec_t *rec = rec_of_ticket(ticket);
-    const char *process = apr_psprintf(pool, "/proc/%d/", ++last_pid);
-    long pages = PROGRAM_MB * 1024L * 1024 / sysconf(_SC_PAGESIZE);
 
-    write_file(apr_pstrcat(pool, process, "statm", NULL), "1 %ld 1 1 0 1 0\n", pages);
-    write_file(apr_pstrcat(pool, process, "stat", NULL),
-               "%d (x) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 %ld\n", last_pid, pages);
-    write_file(apr_pstrcat(pool, process, "status", NULL), "Name: x\nVmHWM: %d kB\n",
-               PROGRAM_MB * MB);
+    write_process(++last_pid, PROGRAM_MB, PROGRAM_MB);
     atomic_store(&rec->programs, 1);
-    atomic_store(&rec->program, adm_program_word(7, (uint32_t)last_pid));
+    atomic_store(&rec->program, adm_program_word(7, last_pid));
 }
 
 /* ---- the zones -------------------------------------------------------------- */
@@ -61,6 +51,7 @@ static void begin(uint32_t need_kb)
     int n;
 
     make_machine();
+    memset(tickets, 0, sizeof(tickets));
     setup = (auto_setup_t){ .zones = zones, .count = ZONES, .root = folder, .state_fd = -1 };
     adm_segment_begin_load(segment);
     for (n = 0; n < ZONES; n++) {
@@ -91,7 +82,7 @@ static law_tune_shown_t shown(int n)
     return found;
 }
 
-/* Whoever wants to be served asks; whoever was granted a permit starts its program. */
+/* Clients without a ticket enter. */
 static void ask(int n)
 {
     adm_entry_t entry = { .wait = ADM_WAIT_PARKED, .queue_length = 100 };
@@ -142,21 +133,6 @@ static void look(void)
     auto_agent_duty.run(agent, now, true);
 }
 
-static void end(void)
-{
-    int n;
-    uint32_t i;
-
-    for (n = 0; n < ZONES; n++) {
-        for (i = 0; i < CLIENTS; i++) {
-            if (adm_ticket_is_in_use(&tickets[n][i])
-                && adm_ticket_cancel(&tickets[n][i], ADM_GONE, now) == ADM_WAITED) {
-                adm_ticket_release(&tickets[n][i], now);
-            }
-        }
-    }
-}
-
 /* Programs of a second and 100 MB each: nine fit. */
 static void serve_for(int seconds)
 {
@@ -170,14 +146,14 @@ static void serve_for(int seconds)
             ask(n);
             start_programs(n);
         }
-        /* The minimum of one that comes later wins. */
+        /* The minimum of a zone that starts later has precedence. */
         ck_assert_uint_le(active(0) + active(1), 10);
         say_available(MEMORY_MB - PROGRAM_MB * (int)(active(0) + active(1)));
         look();
     }
 }
 
-TEST(a_zone_that_comes_later_gets_its_part_of_the_memory)
+TEST(a_zone_that_starts_later_gets_its_part_of_the_memory)
 {
     begin(PROGRAM_MB * MB);
     clients[0] = CLIENTS;
@@ -188,10 +164,9 @@ TEST(a_zone_that_comes_later_gets_its_part_of_the_memory)
     serve_for(15);
     ck_assert_uint_ge(active(0), 4);
     ck_assert_uint_ge(active(1), 4);
-    end();
 }
 
-/* More of them serve no more: each zone is sure of its limit only by trials. */
+/* More permits do not serve more requests: only trials show that. */
 TEST(one_limit_is_tried_at_a_time)
 {
     uint32_t tried[ZONES] = { 0 };
@@ -210,5 +185,4 @@ TEST(one_limit_is_tried_at_a_time)
     }
     ck_assert_uint_gt(tried[0], 0);
     ck_assert_uint_gt(tried[1], 0);
-    end();
 }

@@ -1,4 +1,4 @@
-/* test_auto.c - limits that find themselves, when the agent that sets them is silent. */
+/* test_auto.c - automatic limits while the agent that sets them is silent. */
 #include "core/adm_account.h"
 #include "core/adm_agent.h"
 #include "auto/auto_shm.h"
@@ -7,7 +7,7 @@
 static adm_zone_t fixed;
 static adm_usec_t begun;
 
-/* An agent has found 20, and knows how many surely fit. */
+/* The agent has set 20, and recorded how many programs fit safely. */
 static void find_20(uint32_t safe)
 {
     law_tune_t state = { .version = LAW_TUNE_VERSION };
@@ -23,14 +23,14 @@ static void find_20(uint32_t safe)
     atomic_store(&segment->header->agent_beat, begun);
 }
 
-/* What children do now and then, so long after the last word of the agent. */
+/* What children do periodically, at this time after the last report of the agent. */
 static uint32_t limit_after(adm_usec_t usec)
 {
     adm_round_help(child, begun + usec);
     return adm_limit_effective(rec_of_zone(zone));
 }
 
-TEST(a_limit_falls_to_what_surely_fits_after_three_seconds)
+TEST(a_limit_falls_to_the_safe_one_after_three_seconds)
 {
     find_20(4);
     ck_assert_uint_eq(limit_after(0), 20);
@@ -48,7 +48,7 @@ static const char *reason_after(adm_usec_t usec)
     return law_tune_field_reason(shown.reason);
 }
 
-/* When nobody asks for anything an agent sleeps, and that is not silence. */
+/* An agent sleeps while no request comes; this is not silence. */
 TEST(silence_is_shown_as_the_reason)
 {
     find_20(4);
@@ -59,7 +59,7 @@ TEST(silence_is_shown_as_the_reason)
 }
 
 /* The first request of an idle zone wakes the agent, and only the first. */
-TEST(a_request_wakes_an_agent_that_dozes_once)
+TEST(a_request_wakes_a_sleeping_agent_once)
 {
     adm_ticket_t tickets[2];
     unsigned wakes;
@@ -88,7 +88,7 @@ TEST(an_agent_that_has_ended_has_three_seconds_as_well)
     ck_assert_uint_eq(limit_after(4 * ADM_USEC_PER_SEC), 4);
 }
 
-TEST(an_agent_that_goes_on_is_right)
+TEST(an_agent_that_continues_sets_the_limit_again)
 {
     adm_usec_t later = 10 * ADM_USEC_PER_SEC;
 
@@ -100,14 +100,14 @@ TEST(an_agent_that_goes_on_is_right)
     ck_assert_uint_eq(limit_after(later + 2 * ADM_USEC_PER_SEC), 18);
 }
 
-/* Loop test: more fit, or nothing is known of its programs. */
-TESTS(a_limit_that_may_fit_holds, 0, 2)
+/* Loop test: more programs fit, or their size is unknown. */
+TESTS(a_limit_that_can_fit_stays, 0, 2)
 {
     find_20(_i ? 0 : 35);
     ck_assert_uint_eq(limit_after(4 * ADM_USEC_PER_SEC), 20);
 }
 
-/* A child that was taken over can write it: the limit only falls for it. */
+/* An attacker in a child can write the time: then the limit only falls. */
 TESTS(an_impossible_time_of_a_sample_is_ignored, 0, 2)
 {
     find_20(4);

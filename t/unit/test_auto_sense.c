@@ -284,7 +284,7 @@ static const char *const garbage[] = {
     " - cgroup cgroup memory",
 };
 
-TESTS(garbage_is_survived, 0, (int)(sizeof(garbage) / sizeof(*garbage)))
+TESTS(garbage_is_survived, 0, COUNT(garbage))
 {
     static const char *const files[] = {
         "/proc/stat",           "/proc/meminfo",         "/proc/self/status",
@@ -296,7 +296,7 @@ TESTS(garbage_is_survived, 0, (int)(sizeof(garbage) / sizeof(*garbage)))
 
     make_unified();
     open_senses();
-    for (n = 0; n < sizeof(files) / sizeof(*files); n++) {
+    for (n = 0; n < COUNT(files); n++) {
         write_file(files[n], "%s", garbage[_i]);
         look_again();
         ck_assert_uint_ge(seen->cores, 1);
@@ -320,15 +320,7 @@ TEST(a_system_without_any_of_the_files_is_survived)
 
 static void say_program(const adm_ticket_rec_t *rec, int mb, int peak_mb)
 {
-    long pages = (long)mb * 1024 * 1024 / sysconf(_SC_PAGESIZE);
-    uint32_t pid = adm_program_pid(atomic_load(&rec->program));
-
-    write_file(apr_psprintf(pool, "/proc/%u/statm", pid), "%ld %ld 1 1 0 1 0\n", 2 * pages, pages);
-    /* Its name may have been chosen to mislead. */
-    write_file(apr_psprintf(pool, "/proc/%u/stat", pid),
-               "%u (a) Z 1) S 0 0 0 0 0 0 0 0 7 0 2 1 0 0 0 0 1 0 0 0 %ld\n", pid, pages);
-    write_file(apr_psprintf(pool, "/proc/%u/status", pid), "Name: a\nVmHWM:\t%d kB\n",
-               peak_mb * 1024);
+    write_process(adm_program_pid(atomic_load(&rec->program)), mb, peak_mb);
 }
 
 static adm_ticket_rec_t *start_program(adm_child_t *child, adm_zone_t zone, uint32_t pid,

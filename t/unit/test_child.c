@@ -23,38 +23,13 @@ static pid_t start_child(void)
     return start_to_stay(live_on, NULL);
 }
 
-TEST(a_registered_process_is_live)
-{
-    adm_child_t *child = join();
-
-    ck_assert(adm_child_is_self(child));
-    ck_assert(!adm_child_is_stopping(child));
-    ck_assert_int_eq(adm_life_pid(life_of(child->idx)), getpid());
-    ck_assert_int_eq(adm_life_state(life_of(child->idx)), ADM_LIFE_LIVE);
-}
-
-static int is_not_self(void *child)
-{
-    NEED(!adm_child_is_self(child));
-    NEED(!adm_child_is_registered_here());
-    return 0;
-}
-
-TEST(a_fork_of_a_child_is_not_the_child)
-{
-    adm_child_t *child = join();
-
-    ck_assert_int_eq(play(is_not_self, child), 0);
-    ck_assert(adm_child_is_self(child));
-}
-
 TEST(children_get_records_of_their_own)
 {
     pid_t pids[3] = { start_child(), start_child(), start_child() };
     unsigned n;
 
     for (n = 0; n < 3; n++) {
-        ck_assert_int_eq(adm_life_pid(life_of(n + 1)), pids[n]);
+        ck_assert_uint_eq(life_of(n + 1), adm_life(pids[n], 0, ADM_LIFE_LIVE));
         kill_unnoticed(pids[n]);
     }
 }
@@ -89,14 +64,6 @@ static int exit_orderly(void *unused)
 {
     join();
     return 0;
-}
-
-TEST(a_child_that_exits_is_as_dead_as_a_killed_one)
-{
-    make_segment(1, 1, 64);
-    ck_assert_int_eq(play(exit_orderly, NULL), 0);
-    ck_assert_int_eq(play(exit_orderly, NULL), 0);
-    join();
 }
 
 TEST(the_parents_note_makes_a_child_dead)

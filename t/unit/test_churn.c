@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/adm_child.h"
 #include "test_support.h"
@@ -172,7 +171,7 @@ static void assert_each_is_counted(void)
     ck_assert_uint_gt(timeouts, 0);
 }
 
-TEST(processes_and_threads_come_and_go_by_the_thousand)
+TEST(thousands_of_concurrent_requests_keep_the_limit_and_are_counted)
 {
     make_zones(LIMIT);
     choose_seed();
@@ -183,56 +182,16 @@ TEST(processes_and_threads_come_and_go_by_the_thousand)
     assert_each_is_counted();
 }
 
-/* For a failure that is too rare to be looked for: who has what lock. The first
- * words of a mutex are its state, with glibc also its count and its owner. */
-static void show_lock(const char *what, unsigned n, uint64_t state, const adm_lock_t *lock)
-{
-    unsigned words[3];
-
-    memcpy(words, lock, sizeof(words));
-    printf("# %s %u: %#llx, lock %#x %u %u\n", what, n, (unsigned long long)state, words[0],
-           words[1], words[2]);
-}
-
-static bool show_table(void)
-{
-    unsigned n;
-
-    for (n = 1; n <= segment->sizes.children; n++) {
-        adm_child_rec_t *rec = adm_child_at(segment, n);
-
-        show_lock("child", n, atomic_load(&rec->life), &rec->alive);
-    }
-    for (n = 0; n < ZONES; n++) {
-        adm_zone_rec_t *zone = rec_of_zone(zones[n]);
-
-        show_lock("zone", n, atomic_load(&zone->active), &zone->lock);
-    }
-    return false;
-}
-
-static bool join_within(adm_child_t **child, adm_usec_t give_up)
-{
-    while (!(*child = try_to_join())) {
-        if (adm_now() >= give_up) {
-            return show_table();
-        }
-        pause_briefly();
-    }
-    return true;
-}
-
 /* The same, but each process is killed at a random moment and replaced. A
  * killed one is still counted inside, so the limit is not counted here; the
- * survivors keep an eye on the dead as the line of httpd does. */
+ * survivors check for dead children, as waiting requests of httpd do. */
 static int churn_until_killed(void *context)
 {
     adm_child_t *child = NULL;
     unsigned dice = *(unsigned *)context;
 
-    /* Records of the dead are free when every zone could be locked. */
-    /* The test itself gives up after a minute. */
-    NEED(join_within(&child, adm_now() + 50 * ADM_USEC_PER_SEC));
+    /* Records of dead children are free when every zone could be locked. */
+    NEED_SOON((child = try_to_join()) != NULL);
     atomic_fetch_add(shared, 1);
     for (;;) {
         adm_ticket_t ticket;
@@ -249,7 +208,7 @@ static int churn_until_killed(void *context)
     }
 }
 
-TEST(killed_at_any_moment_they_leave_nothing_behind)
+TEST(processes_killed_at_any_moment_leave_nothing_behind)
 {
     enum { KILLS = 300 };
     pid_t pids[PROCESSES];

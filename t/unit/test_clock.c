@@ -1,4 +1,4 @@
-/* test_clock.c - what is due, once for all who ask. */
+/* test_clock.c - a periodic duty is due once for all processes that ask. */
 #include "test_support.h"
 
 static const adm_usec_t hour = 3600 * ADM_USEC_PER_SEC;
@@ -8,13 +8,13 @@ static const struct {
     adm_usec_t next, first, second;
     bool is_due, is_due_again;
 } questions[] = {
-    { 0, 10, 10, true, false }, /* what was never done is due, and once */
+    { 0, 10, 10, true, false }, /* a duty never done is due, once */
     { 0, 10, 12, true, true },
     { 0, 10, 9, true, false },          /* a clock that was read earlier */
     { INT64_MAX, 10, 10, true, false }, /* an impossible time */
 };
 
-TESTS(it_is_due_once_in_an_interval, 0, 4)
+TESTS(a_duty_is_due_once_per_interval, 0, 4)
 {
     _Atomic adm_usec_t next = questions[_i].next;
 

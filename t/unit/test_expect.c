@@ -1,27 +1,27 @@
-/* test_expect.c - who would have to wait too long is told at once. */
+/* test_expect.c - a request that would wait beyond its target is rejected on entry. */
 #include "test_story.h"
 
-/* Requests of a second each have ended; nobody wants to wait for more than three. */
+/* Requests of a second each have ended; the target of each request is three. */
 #define SECONDS "all target 3s; serve 2 1s; "
 #define ONE "flows; zone 1 20; " SECONDS
 #define FOUR "flows; zone 4 20; " SECONDS
 #define TWENTY "BCDEFGHIJKLMNOPQRSTU"
 
-/* In a second it would not be late. */
+/* One second later the request would not be late. */
 STORY(a_request_that_would_wait_beyond_the_target_is_rejected,
       ONE "A in; BCD waits; E late; tells E 1s; late 1");
 
 STORY(without_a_target_the_length_alone_bounds_the_queue,
       ONE "all target 0s; A in; " TWENTY " waits; V full");
 
-STORY(one_that_takes_long_does_not_close_an_empty_queue,
+STORY(one_long_request_does_not_close_an_empty_queue,
       "flows; zone 1 20; all target 3s; serve 1 3600s; A in; B waits; C late");
 
-/* 1.5 s in the mean. */
+/* The mean is 1.5 s. */
 STORY(one_long_request_among_many_causes_no_rejection,
       "flows; zone 1 20; all target 3s; serve 63 1s; serve 1 32s; A in; BC waits; D late");
 
-STORY(a_visitor_is_not_late_behind_a_crawler,
+STORY(a_new_key_is_not_late_behind_a_busy_one,
       ONE "key 9 A in; key 9 BCD waits; key 9 E late; key 1 F waits; key 2 G waits; key 3 H late");
 
 STORY(a_key_at_its_maximum_is_late_though_permits_are_free,
@@ -41,7 +41,7 @@ STORY(one_that_runs_alone_counts_as_the_limit,
 STORY(the_retry_time_depends_on_permits,
       FOUR "all target 0s cost 4; A in; " TWENTY " waits; V full; tells V 20250ms");
 
-/* Nobody knows for how long: who comes waits. */
+/* The end of the pause is unknown, so requests wait. */
 STORY(no_request_is_late_while_the_zone_is_paused,
       ONE "order pause; ABCDEF waits; order open; G late");
 
@@ -75,7 +75,7 @@ static void come_twice_a_second(uint32_t queue_length)
     tell("S leaves; wait 500ms; T leaves");
 }
 
-/* In a dry run nobody waits, so what runs does not tell of a queue that grows. */
+/* In a dry run no request waits, so the running requests do not show the queue. */
 TEST(a_dry_run_lets_its_queue_grow_and_shrink)
 {
     come_twice_a_second(5);
@@ -83,11 +83,11 @@ TEST(a_dry_run_lets_its_queue_grow_and_shrink)
     ck_assert_uint_ge(shown("dry-full"), 4);
     ck_assert_uint_le(shown("dry-full"), 5);
     ck_assert_uint_ge(shown("dry-wait-usec"), 3 * shown("dry-queued") * ADM_USEC_PER_SEC);
-    /* When all are served that would have waited, nobody does. */
+    /* Once all requests that would have waited are served, the queue is empty. */
     tell("queued-max 5; wait 6s; A in");
 }
 
-/* Who would have been rejected runs, and has nobody else rejected. */
+/* A request that would have been rejected runs, and causes no other rejection. */
 TEST(a_dry_run_without_a_queue_rejects_every_other_one)
 {
     come_twice_a_second(0);
@@ -96,9 +96,9 @@ TEST(a_dry_run_without_a_queue_rejects_every_other_one)
 
 /* ---- what holds whatever the numbers -------------------------------------------- */
 
-/* Who is late would have waited beyond its target by what it is told, and who is let in
- * waits no longer than that, if all requests take as long as those before. */
-TESTS(nobody_waits_beyond_the_target, 1, 6)
+/* A late request would have waited beyond its target by the time that it is told. An admitted
+ * one waits no longer than its target, if requests take as long as those before. */
+TESTS(no_request_waits_beyond_the_target, 1, 6)
 {
     const unsigned limit = (unsigned)_i, service = 400 * limit;
     adm_usec_t entered[26];

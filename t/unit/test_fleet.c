@@ -44,11 +44,6 @@ static void promise(uint32_t keep)
     promise_while(keep, false);
 }
 
-static unsigned wakes(void)
-{
-    return adm_agent_wakes(segment);
-}
-
 static uint32_t limit(void)
 {
     return adm_limit_effective(rec_of_zone(zone));
@@ -68,7 +63,7 @@ TEST(a_server_begins_with_nothing_and_runs_what_it_is_granted)
     ck_assert(!adm_ticket_is_granted(&tickets[2]));
 }
 
-TEST(the_own_limit_holds_as_well)
+TEST(the_own_limit_applies_as_well)
 {
     share_zone(ADM_FALLBACK_KEEP);
     apply(9, HOUR);
@@ -88,7 +83,7 @@ static const struct {
                   { ADM_FALLBACK_REJECT, 0, 0 },
                   { ADM_FALLBACK_OPEN, 5, 0 } };
 
-TESTS(a_lease_ends_by_itself_and_the_fallback_holds, 0, sizeof(fallbacks) / sizeof(*fallbacks))
+TESTS(the_fallback_applies_when_a_lease_expires, 0, COUNT(fallbacks))
 {
     share_zone(fallbacks[_i].fallback);
     apply(3, HOUR);
@@ -97,7 +92,7 @@ TESTS(a_lease_ends_by_itself_and_the_fallback_holds, 0, sizeof(fallbacks) / size
     ck_assert_uint_eq(limit(), fallbacks[_i].limit);
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.share, fallbacks[_i].share);
-    /* What was given up does not come back with a lease. */
+    /* A new lease does not restore returned permits. */
     apply(LAW_FLEET_AS_BEFORE, HOUR);
     ck_assert_uint_eq(limit(), fallbacks[_i].share);
 }
@@ -140,7 +135,7 @@ TEST(a_promise_is_what_is_kept_or_runs)
     ck_assert_uint_eq(limit(), 2);
 }
 
-TEST(the_agent_is_woken_for_news_and_once)
+TEST(the_agent_is_woken_once_per_change)
 {
     adm_ticket_t tickets[4];
     unsigned before;
@@ -148,17 +143,17 @@ TEST(the_agent_is_woken_for_news_and_once)
     share_zone(ADM_FALLBACK_KEEP);
     apply(2, HOUR);
     promise(LAW_FLEET_AS_BEFORE);
-    before = wakes();
+    before = adm_agent_wakes(segment);
     enter_many(child, zone, tickets, 2, ADM_ADMITTED);
-    ck_assert_uint_eq(wakes(), before);
+    ck_assert_uint_eq(adm_agent_wakes(segment), before);
     enter_many(child, zone, &tickets[2], 2, ADM_WAITING);
-    ck_assert_uint_eq(wakes(), before + 1);
-    apply(1, HOUR); /* one has to come back */
+    ck_assert_uint_eq(adm_agent_wakes(segment), before + 1);
+    apply(1, HOUR); /* one has to be returned */
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.active, 2);
-    before = wakes();
+    before = adm_agent_wakes(segment);
     adm_ticket_release(&tickets[0], adm_now());
-    ck_assert_uint_eq(wakes(), before + 1);
+    ck_assert_uint_eq(adm_agent_wakes(segment), before + 1);
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.active, 1);
 }
@@ -173,15 +168,15 @@ TEST(the_agent_is_woken_when_a_permit_falls_idle_while_others_are_short)
     enter_many(child, zone, tickets, 2, ADM_ADMITTED);
     enter_many(child, zone, &tickets[2], 1, ADM_WAITING);
     promise_while(LAW_FLEET_AS_BEFORE, true);
-    before = wakes();
+    before = adm_agent_wakes(segment);
     adm_ticket_release(&tickets[0], adm_now());
     ck_assert(adm_ticket_is_granted(&tickets[2]));
-    ck_assert_uint_eq(wakes(), before);
+    ck_assert_uint_eq(adm_agent_wakes(segment), before);
     adm_ticket_release(&tickets[1], adm_now());
-    ck_assert_uint_eq(wakes(), before + 1);
-    promise(LAW_FLEET_AS_BEFORE); /* nobody is short */
+    ck_assert_uint_eq(adm_agent_wakes(segment), before + 1);
+    promise(LAW_FLEET_AS_BEFORE); /* no server lacks permits */
     adm_ticket_release(&tickets[2], adm_now());
-    ck_assert_uint_eq(wakes(), before + 1);
+    ck_assert_uint_eq(adm_agent_wakes(segment), before + 1);
 }
 
 TEST(a_zone_that_is_not_shared_any_more_has_its_own_limit)
@@ -332,7 +327,7 @@ TEST(an_agent_that_polls_is_woken)
 
     share_zone(ADM_FALLBACK_KEEP);
     ck_assert_int_eq(adm_agent_open_event(segment), APR_SUCCESS);
-    before = wakes();
+    before = adm_agent_wakes(segment);
     pipe.fd = adm_agent_begin_poll(segment, before);
     ck_assert_int_ge(pipe.fd, 0);
     ck_assert_int_eq(poll(&pipe, 1, 0), 0);
@@ -342,7 +337,7 @@ TEST(an_agent_that_polls_is_woken)
     ck_assert_int_eq(poll(&pipe, 1, 0), 0);
     ck_assert_int_eq(adm_agent_begin_poll(segment, before), -1);
     adm_agent_end_poll(segment);
-    adm_agent_wake(segment); /* nobody polls */
+    adm_agent_wake(segment); /* no agent polls */
     ck_assert_int_eq(poll(&pipe, 1, 0), 0);
 }
 
@@ -355,7 +350,7 @@ TEST(a_process_that_wakes_the_agent_is_never_blocked)
     for (n = 0; n < 2; n++) {
         ck_assert_int_eq(fcntl(segment->agent_event[n], F_SETFL, 0), 0);
     }
-    ck_assert_int_ge(adm_agent_begin_poll(segment, wakes()), 0);
+    ck_assert_int_ge(adm_agent_begin_poll(segment, adm_agent_wakes(segment)), 0);
     for (n = 0; n < 10000; n++) {
         adm_agent_wake(segment);
     }

@@ -10,22 +10,15 @@ TEST(a_queue_takes_as_long_as_its_requests_by_its_permits)
     ck_assert_uint_eq(law_wait_usec(0, SECOND, 1), SECOND);
     ck_assert_uint_eq(law_wait_usec(9, SECOND, 1), 10 * SECOND);
     ck_assert_uint_eq(law_wait_usec(9, SECOND, 5), 2 * SECOND);
-}
-
-TEST(a_zone_without_permits_or_experience_has_an_estimate)
-{
+    /* Without permits, and without a mean. */
     ck_assert_uint_eq(law_wait_usec(4, SECOND, 0), 5 * SECOND);
     ck_assert_uint_eq(law_wait_usec(4, 0, 3), 0);
 }
 
-TEST(the_first_request_sets_the_mean)
+TEST(the_first_request_sets_the_mean_and_later_ones_move_it_by_an_eighth)
 {
     ck_assert_uint_eq(law_wait_mean(0, 1, 800), 800);
     ck_assert_uint_eq(law_wait_mean(5, 1, 800), 800);
-}
-
-TEST(a_later_request_moves_the_mean_by_an_eighth)
-{
     ck_assert_uint_eq(law_wait_mean(800, 2, 1600), 900);
     ck_assert_uint_eq(law_wait_mean(800, 2, 0), 700);
 }
@@ -76,8 +69,7 @@ static const struct {
     { UINT64_MAX, { UINT64_MAX, UINT64_MAX, 0, 0 }, { UINT64_MAX / 2, UINT64_MAX / 2, 0, 0 } },
 };
 
-TESTS(small_demands_are_met_and_the_others_share_the_rest, 0,
-      (int)(sizeof(examples) / sizeof(examples[0])))
+TESTS(small_demands_are_met_and_the_others_share_the_rest, 0, COUNT(examples))
 {
     law_share_t shares[MOST] = { { 0 } };
     int n;

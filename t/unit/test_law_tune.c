@@ -29,7 +29,7 @@ static void begin(uint32_t min, uint32_t max)
     bench.sample.rss_kb = bench.rss_kb;
 }
 
-/* This is kept of the time before. */
+/* With state from before a restart. */
 static void begin_with(uint32_t min, uint32_t max, uint32_t limit, uint32_t need_kb,
                        uint32_t largest_kb)
 {
@@ -37,7 +37,7 @@ static void begin_with(uint32_t min, uint32_t max, uint32_t limit, uint32_t need
     law_tune_remember(&bench.tune, limit, need_kb, largest_kb);
 }
 
-/* A glance later. What was counted is gone, what is measured stays. */
+/* Take the next sample. Counters restart, measurements stay. */
 static uint32_t look(void)
 {
     law_tune_sample_t *sample = &bench.sample;
@@ -60,7 +60,7 @@ static uint32_t look_for(double seconds)
     return bench.sample.limit;
 }
 
-/* So many programs run, each of so many MB. */
+/* This number of programs runs, each of this size. */
 static void run_programs(uint32_t count, uint32_t mb)
 {
     uint32_t i;
@@ -132,7 +132,7 @@ TEST(a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance)
     ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_NEW);
     bench.rss_kb[0] = 200 * MB;
     ck_assert_uint_eq(look_for(0.9), 1);
-    /* It has stopped growing: now its size is that of the next ones. */
+    /* The program has stopped growing: the next ones are expected to have its size. */
     ck_assert_uint_ge(look_for(0.5), 3);
     ck_assert_uint_ge(law_tune_show(&bench.tune, 0).largest_mb, 199);
 }
@@ -180,7 +180,7 @@ TEST(at_the_cliff_the_brake_acts_within_a_tick)
     begin_with(1, 50, 8, 0, 0);
     bench.sample.active = 8;
     look_for(1);
-    for (i = 0; i < sizeof(cliff) / sizeof(*cliff); i++) {
+    for (i = 0; i < COUNT(cliff); i++) {
         replay_cliff(i);
         look();
         if (cliff[i].stall_permille < 100) {
@@ -280,7 +280,7 @@ TEST(a_minimum_that_is_raised_is_where_the_search_goes_on)
         bench.sample.service_usec = 50000ull * bench.sample.limit;
         look();
     }
-    /* Every one more serves more. */
+    /* Each additional permit serves more. */
     ck_assert_uint_eq(bench.sample.limit, 50);
 }
 
@@ -311,7 +311,7 @@ TEST(a_state_that_is_garbage_goes_on_with_the_limit_in_force)
     size_t i;
 
     begin(1, 50);
-    for (i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
+    for (i = 0; i < COUNT(lies); i++) {
         bench.sample.active = 17;
         law_tune_remember(&bench.tune, 30, 10 * MB, 10 * MB);
         *numbers = lies[i];
@@ -321,7 +321,7 @@ TEST(a_state_that_is_garbage_goes_on_with_the_limit_in_force)
     }
 }
 
-TEST(one_program_that_is_lied_about_does_not_raise_the_limit)
+TEST(one_program_with_a_false_size_does_not_raise_the_limit)
 {
     begin(1, 50);
     law_tune_off = LAW_TUNE_NO_RAMP;

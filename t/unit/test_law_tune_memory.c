@@ -59,7 +59,7 @@ TEST(of_larger_programs_twenty_are_enough)
     ck_assert_uint_eq(room(), 5);
 }
 
-/* After a restart: other programs, or a file that somebody wrote. */
+/* After a restart: other programs, or a file with false values. */
 TEST(what_is_remembered_has_to_be_borne_out_by_one_of_ten)
 {
     begin();

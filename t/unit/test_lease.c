@@ -54,7 +54,7 @@ STORY(several_that_lost_their_permits_wait_in_their_order,
       BUSY "BCD parked; limit 3; round; A leaves; has BCD; child 2 EF waits; wait 1L; look 2;"
            "passed-on 2; active 3; waiting 2; has DEF");
 
-/* ---- who can run --------------------------------------------------------- */
+/* ---- children without room --------------------------------------------------------- */
 
 STORY(a_child_that_is_full_is_passed_over, TWO "no-room 1; A leaves; has C; passed-on 0");
 
@@ -71,7 +71,7 @@ STORY(a_full_child_is_better_than_a_silent_one,
 STORY(a_child_that_has_room_again_gets_the_permit_that_stands_idle,
       TWO "no-room 2; A leaves; wait 1L; look 2; has B; C unparks; C begins; has C");
 
-/* ---- who notices --------------------------------------------------------- */
+/* ---- watchers --------------------------------------------------------- */
 
 STORY(another_childs_dispatcher_is_rung_for_a_grant,
       BUSY "BC parked; child 2 D parked; A leaves; rings 1 B; rings 2 D");
@@ -146,7 +146,7 @@ static bool is_inside(unsigned n)
 }
 
 /* Odd ones are of the second child: it begins what it is granted, the first one never
- * does. Whoever has begun keeps its permit. */
+ * does. A request that has begun keeps its permit. */
 static void begin_those_of_the_second(void)
 {
     unsigned n;

@@ -1,32 +1,15 @@
 /* test_leave.c - giving a permit back. */
 #include <pthread.h>
 
+#include "core/adm_child.h"
 #include "test_support.h"
 
 WITH_FLOWS_TOO;
-
-TEST(a_ticket_never_entered_can_be_released)
-{
-    adm_ticket_t ticket = { 0 };
-
-    adm_ticket_release(&ticket, adm_now());
-}
 
 static void *leave_in_thread(void *ticket)
 {
     leave(ticket);
     return NULL;
-}
-
-TEST(any_thread_may_give_a_permit_back)
-{
-    adm_ticket_t inside, waiting;
-
-    stage(1, 1);
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
-    in_thread(leave_in_thread, &inside);
-    ck_assert(adm_ticket_is_granted(&waiting));
 }
 
 TEST(of_many_threads_that_give_it_back_the_first_one_counts)
@@ -56,6 +39,7 @@ static int leave_in_fork(void *tickets)
     leave(&both[0]);
     adm_ticket_cancel(&both[1], ADM_GONE, adm_now());
     NEED(!adm_child_is_self(both[0].child));
+    NEED(!adm_child_is_registered_here());
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* test_limit.c - how many may run: the least of what the sources say, raised or lowered. */
+/* test_limit.c - the effective limit is the lowest of all sources. */
 #include "core/adm_hand_over.h"
 #include "core/adm_limit.h"
 #include "test_story.h"
@@ -14,13 +14,13 @@ static void assert_limit(uint32_t expected)
     ck_assert_uint_eq(stats_of(child, zone).limit, expected);
 }
 
-TEST(where_only_the_configuration_has_spoken_one_load_tells)
+TEST(limits_of_other_sources_are_flagged)
 {
     stage(5, 10);
     ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 0);
     zone = zone_with(6, 10);
     ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 0);
-    is_spoilt = true; /* nobody has promised it */
+    is_spoilt = true; /* no server has promised it */
     say(ADM_LIMIT_SHARE, 2);
     ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 1);
     assert_limit(2);
@@ -61,7 +61,8 @@ TEST(a_zone_in_the_place_of_another_inherits_no_limit)
 STORY(a_raised_limit_lets_no_request_overtake_the_queue,
       "zone 0 10; A waits; limit 1; B waits; has A");
 
-/* The limit is raised without news: only a round sees it. Nobody meant the last time. */
+/* The limit is raised without notice, so only a round applies it. In the last one, the time
+ * of the next round is impossible. */
 TEST(a_round_to_show_figures_is_made_once_in_100_ms)
 {
     static const struct {

@@ -85,26 +85,21 @@ TEST(a_permit_outlives_its_child_with_the_program)
     ck_assert_uint_eq(orphans_in(zone), 0);
 }
 
-TEST(a_program_keeps_the_permit_no_longer_than_the_bound)
+/* Loop test: the bound is an hour, or 0. */
+TESTS(a_program_keeps_the_permit_no_longer_than_the_bound, 0, 2)
 {
+    const adm_usec_t second = ADM_USEC_PER_SEC, bound = _i ? 0 : 3600 * second;
     adm_usec_t before = adm_now();
-    pid_t program = orphan_a_program(3600 * ADM_USEC_PER_SEC);
+    pid_t program = orphan_a_program(bound);
 
-    adm_round(child, before + 3599 * ADM_USEC_PER_SEC, true);
-    ck_assert_uint_eq(active_in(zone), 1);
-    adm_round(child, adm_now() + 3600 * ADM_USEC_PER_SEC, true);
+    if (bound) {
+        adm_round(child, before + bound - second, true);
+        ck_assert_uint_eq(active_in(zone), 1);
+    }
+    adm_round(child, adm_now() + bound, true);
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(orphans_in(zone), 0);
     ck_assert(is_cat(program));
-    see_program_end(program);
-}
-
-TEST(a_bound_of_zero_keeps_no_permit_for_a_program)
-{
-    pid_t program = orphan_a_program(0);
-
-    adm_round(child, adm_now(), true);
-    ck_assert_uint_eq(active_in(zone), 0);
     see_program_end(program);
 }
 
@@ -190,7 +185,7 @@ static void stage_with_daemon(uint32_t limit)
 /* A request that is about to start a program. */
 static adm_ticket_t ticket;
 
-static void announce_beside_a_daemon(void)
+static void announce_with_a_daemon(void)
 {
     stage_with_daemon(1);
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
@@ -231,7 +226,7 @@ TESTS(a_program_of_the_daemon_is_known_and_keeps_no_token, 0, 2)
 {
     pid_t program;
 
-    announce_beside_a_daemon();
+    announce_with_a_daemon();
     program = start_by_daemon(&ticket);
     if (_i) {
         kill_unnoticed(daemon_pid);
@@ -247,7 +242,7 @@ TESTS(a_program_of_the_daemon_is_known_and_keeps_no_token, 0, 2)
     }
 }
 
-/* suEXEC: the program is another user's, here everybody else is. */
+/* As with suEXEC. Here the program keeps its user, and the child changes. */
 TEST(a_program_of_another_user_is_known)
 {
     pid_t program;
@@ -255,7 +250,7 @@ TEST(a_program_of_another_user_is_known)
     if (getuid() != 0) {
         return; /* and cannot become another user */
     }
-    announce_beside_a_daemon();
+    announce_with_a_daemon();
     program = start_by_daemon(&ticket);
     ck_assert(setuid(65534) == 0); /* as children of httpd are */
     ck_assert(!adm_program_has_ended(&ticket));
@@ -270,7 +265,7 @@ TESTS(a_token_of_no_open_ticket_starts_nothing, 0, 2)
     adm_ticket_t next;
     pid_t program;
 
-    announce_beside_a_daemon();
+    announce_with_a_daemon();
     ck_assert(adm_program_has_ended(&ticket)); /* none has started */
     if (_i) {
         leave(&ticket);
@@ -345,8 +340,8 @@ static int announce_and_stay_only(void *how)
     return stay();
 }
 
-/* The daemon has the request, and the child that asked is dead. */
-TEST(a_program_that_comes_after_the_permit_is_back_does_not_run)
+/* The daemon has the request, and the child that sent it is dead. */
+TEST(a_program_that_starts_after_the_permit_is_released_does_not_run)
 {
     adm_start_t how = ADM_START_BY_TOKEN;
     pid_t program;
@@ -375,7 +370,7 @@ TEST(a_program_without_a_pid_keeps_the_permit_for_ten_seconds)
     ck_assert_uint_eq(orphans_in(zone), 0);
 }
 
-/* Nobody died: nothing was taken back. */
+/* No child died, so no permit was reclaimed. */
 TEST(an_abandoned_permit_is_not_counted_as_reclaimed)
 {
     pid_t program;

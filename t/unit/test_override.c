@@ -1,5 +1,5 @@
-/* test_override.c - what an administrator says while the server runs. What is shown and what
- * the override returns is compared each time. */
+/* test_override.c - overrides of an administrator. Each "order" also compares the values
+ * that are shown with the ones that the override returns. */
 #include "test_story.h"
 
 STORY(a_raised_limit_is_handed_out_immediately,
@@ -24,7 +24,7 @@ STORY(an_edited_number_ends_an_override_and_no_other_load_does,
       "zone 2 3; order limit 4; order drain; limit 2; limit-shown 4; A drain; limit 3;"
       "limit-shown 3; overridden 0; order limit 4; length 4; limit-shown 3");
 
-STORY(the_configured_limit_can_be_had_again,
+STORY(the_configured_limit_can_be_restored,
       "zone 2 3; order limit 4; order limit none; limit-shown 2; overridden 0");
 
 TEST(a_removed_zone_accepts_no_overrides)
@@ -40,7 +40,7 @@ TEST(a_removed_zone_accepts_no_overrides)
     tell("limit-shown 2");
 }
 
-TEST(an_unknown_mode_of_a_torn_segment_is_open)
+TEST(an_unknown_mode_of_a_corrupt_segment_is_open)
 {
     adm_ticket_t ticket;
 

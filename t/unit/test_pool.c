@@ -107,10 +107,10 @@ TEST(a_long_queue_over_many_chunks_is_sorted_by_arrival)
     }
 }
 
-/* ---- somebody wrote into the segment: no endless loop, no crash ---------- */
+/* ---- corrupt shared memory: no endless loop, no crash ---------- */
 
-/* Loop test: the first does not wait, is nowhere, or is its own next. */
-TESTS(a_torn_queue_is_rebuilt, 0, 3)
+/* Loop test: the head does not wait, does not exist, or is its own successor. */
+TESTS(a_corrupt_queue_is_rebuilt, 0, 3)
 {
     fill_zone();
     if (_i < 2) {
@@ -126,8 +126,8 @@ TESTS(a_torn_queue_is_rebuilt, 0, 3)
     ck_assert_uint_eq(active_in(zone), 3);
 }
 
-/* Loop test: what the free list begins with. */
-TESTS(a_torn_free_list_does_not_stop_a_zone, 0, 2)
+/* Loop test over heads of the free list. */
+TESTS(a_corrupt_free_list_does_not_stop_a_zone, 0, 2)
 {
     adm_ticket_t ticket;
     const uint32_t torn[] = { 4000000000, 1 /* in use */ };

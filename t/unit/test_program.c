@@ -121,35 +121,32 @@ static bool can_be_told_without_proc(void)
     return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-static int sees_it_alive(void *ticket)
+static int sees_it_run(void *runs)
 {
     NEED(can_hide_processes());
-    return adm_program_outlives_request(ticket) ? 0 : 1;
+    NEED(adm_program_outlives_request(&ticket) == *(bool *)runs);
+    return 0;
 }
 
-static int sees_its_end(void *ticket)
-{
-    NEED(can_hide_processes());
-    return adm_program_outlives_request(ticket) ? 1 : 0;
-}
-
-/* Nobody may reap it for long: in a container that may be for ever. */
+/* In a container a zombie can stay indefinitely: no process reaps it. */
 TEST(a_zombie_has_ended_where_processes_are_hidden)
 {
+    bool runs = true;
     pid_t pid;
 
     if (!can_be_told_without_proc()) {
         return;
     }
     pid = admit_and_run();
-    ck_assert_int_eq(play(sees_it_alive, &ticket), 0);
+    ck_assert_int_eq(play(sees_it_run, &runs), 0);
     end_program();
     wait_for_zombie(pid);
-    ck_assert_int_eq(play(sees_its_end, &ticket), 0);
+    runs = false;
+    ck_assert_int_eq(play(sees_it_run, &runs), 0);
     ck_assert_int_eq(end_of(pid), 0);
 }
 
-TEST(a_program_lives_whose_first_thread_has_ended)
+TEST(a_program_whose_first_thread_has_ended_still_runs)
 {
     pid_t pid;
 
@@ -181,7 +178,7 @@ TEST(another_thread_may_check_whether_the_program_runs)
     end_of_program(pid);
 }
 
-TEST(of_two_programs_it_cannot_be_known)
+TEST(with_two_programs_the_end_is_unknown)
 {
     pid_t first = admit_and_run(), second = start_program(&ticket);
 
@@ -221,7 +218,7 @@ TEST(a_pid_that_is_used_again_is_not_the_program)
     end_of_program(pid);
 }
 
-/* Whoever asked was told that none is there, and gave the permit away. */
+/* A process found no program and released the permit. */
 TEST(no_program_starts_once_it_was_found_missing)
 {
     admit();
@@ -243,7 +240,7 @@ TEST(the_next_owner_of_a_ticket_has_no_program)
 }
 
 /* What a daemon starts is not forked here; another module's filter may be. */
-TEST(what_is_forked_here_is_not_the_program_of_a_daemon)
+TEST(a_process_forked_here_is_not_the_program_of_a_daemon)
 {
     admit();
     adm_program_announce(&ticket, ADM_START_BY_TOKEN);
@@ -251,7 +248,7 @@ TEST(what_is_forked_here_is_not_the_program_of_a_daemon)
     ck_assert_int_eq(noted(), 0);
 }
 
-TEST(apr_lets_the_token_be_found)
+TEST(the_token_is_found_in_the_environment_that_apr_passes)
 {
     ck_assert(adm_program_try_token(pool));
     ck_assert(adm_program_try_token(pool)); /* at each load */
@@ -277,7 +274,7 @@ TEST(a_program_starts_with_no_signal_blocked)
     kill(pid, SIGTERM);
     ck_assert_int_eq(end_of(pid), -SIGTERM);
     pthread_sigmask(SIG_SETMASK, NULL, &most);
-    ck_assert(sigismember(&most, SIGTERM)); /* here it is as it was */
+    ck_assert(sigismember(&most, SIGTERM)); /* the mask here is restored */
 }
 
 /* Pipes that another thread has just made, for a program of its own. */

@@ -330,7 +330,7 @@ static void spoil(adm_zone_rec_t *rec)
     uint32_t idx;
     unsigned n;
 
-    for (n = 0; n < sizeof(numbers) / sizeof(*numbers); n++) {
+    for (n = 0; n < COUNT(numbers); n++) {
         *numbers[n] = up_to(1) ? up_to(256) : UINT32_MAX;
     }
     atomic_store(&rec->active, up_to(99));

@@ -1,4 +1,4 @@
-/* test_recycle.c - whose turn it is to end. */
+/* test_recycle.c - which children may be replaced, and when. */
 #include "recycle/recycle_turns.h"
 #include "test_support.h"
 
@@ -61,7 +61,7 @@ TEST(no_more_than_the_maximum_are_away_together)
     ck_assert_uint_eq(recycled(), 2);
 }
 
-TEST(more_together_than_can_be_are_as_many_as_can_be)
+TEST(a_maximum_beyond_the_table_is_the_size_of_the_table)
 {
     adm_child_t *child = join();
     unsigned n;
@@ -90,10 +90,15 @@ static int take_turn_and_get_killed(void *at)
     return 1;
 }
 
-TEST(a_new_child_takes_the_place_of_one_that_ended)
+/* Loop test: the child with the turn ends, or is killed. */
+TESTS(a_new_child_takes_the_place_of_one_that_ended, 0, 2)
 {
+    adm_usec_t at = now;
+
     child = join();
-    end_with_a_turn(now);
+    ck_assert_int_eq(play(_i ? take_turn_and_get_killed : take_turn_and_end, &at),
+                     _i ? -SIGKILL : 0);
+    ck_assert(!recycle_take_turn(child, 1, now + second));
     adm_round(child, adm_now(), true);
     ck_assert(!recycle_take_turn(child, 1, now + second));
     recycle_return_turn(child, now + 2 * second);
@@ -111,38 +116,23 @@ TEST(a_new_child_does_not_take_the_place_of_one_that_still_lives)
     ck_assert_uint_eq(away(), 1);
 }
 
-TEST(a_child_that_was_killed_with_its_turn_blocks_no_child)
-{
-    adm_usec_t at = now;
-
-    child = join();
-    ck_assert_int_ne(play(take_turn_and_get_killed, &at), 0);
-    ck_assert(!recycle_take_turn(child, 1, now + second));
-    adm_round(child, adm_now(), true);
-    recycle_return_turn(child, now + 2 * second);
-    ck_assert(recycle_take_turn(child, 1, now + 2 * second));
-}
-
-TEST(a_child_that_does_not_end_with_its_turn_blocks_no_child)
-{
-    adm_child_t *stuck = join(), *child = join();
-
-    ck_assert(recycle_take_turn(stuck, 1, now));
-    ck_assert(!recycle_take_turn(child, 1, now + 5 * second));
-    ck_assert(recycle_take_turn(child, 1, now + 6 * second));
-}
-
-TEST(a_turn_without_a_successor_expires)
+/* Loop test: the child with the turn has ended, or does not end. */
+TESTS(a_turn_without_a_successor_expires, 0, 2)
 {
     child = join();
-    end_with_a_turn(now);
+    if (_i) {
+        ck_assert(recycle_take_turn(join(), 1, now));
+    }
+    else {
+        end_with_a_turn(now);
+    }
     ck_assert(!recycle_take_turn(child, 1, now + 5 * second));
     ck_assert(recycle_take_turn(child, 1, now + 6 * second));
     ck_assert_uint_eq(away(), 1);
 }
 
-/* prefork starts them one a second at worst. */
-TEST(of_many_that_are_away_none_is_given_up_too_early)
+/* prefork can start as few as one child per second. */
+TEST(the_turns_of_many_expire_later)
 {
     enum { MANY = 8 };
     unsigned n;
@@ -170,7 +160,7 @@ TEST(the_place_of_the_one_that_is_away_longest_is_taken_first)
     ck_assert_uint_eq(away(), 1);
 }
 
-TEST(a_turn_taken_after_one_looked_at_the_clock_holds)
+TEST(a_turn_taken_after_another_process_read_the_clock_is_valid)
 {
     adm_child_t *first = join(), *child = join();
 
@@ -178,7 +168,7 @@ TEST(a_turn_taken_after_one_looked_at_the_clock_holds)
     ck_assert(!recycle_take_turn(child, 1, 99 * second));
 }
 
-TEST(a_place_without_turns_can_be_taken)
+TEST(a_turn_can_be_returned_without_one)
 {
     recycle_return_turn(join(), second);
     ck_assert_uint_eq(away(), 0);
@@ -186,7 +176,7 @@ TEST(a_place_without_turns_can_be_taken)
     ck_assert_uint_eq(recycled(), 1);
 }
 
-/* ---- many at once -------------------------------------------------------- */
+/* ---- concurrent children -------------------------------------------------------- */
 
 enum { CHILDREN = 6, TOGETHER = 2 };
 

@@ -56,7 +56,7 @@ static const char *const bad_urls[] = {
     "unix:socket",
 };
 
-TESTS(other_urls_are_refused, 0, (int)(sizeof(bad_urls) / sizeof(*bad_urls)))
+TESTS(other_urls_are_refused, 0, COUNT(bad_urls))
 {
     const engine_address_t *address;
     const char *error = parse(bad_urls[_i], &address);
@@ -82,7 +82,7 @@ static const struct {
     { "unix:/socket", NULL, 0, NULL },
 };
 
-TESTS(a_url_names_the_engine, 0, (int)(sizeof(good) / sizeof(*good)))
+TESTS(a_url_names_the_engine, 0, COUNT(good))
 {
     const engine_address_t *address;
     const char *error = parse(good[_i].value, &address);
@@ -112,7 +112,7 @@ static const struct {
     { "timeout=", 0 },
 };
 
-TESTS(a_timeout_has_bounds, 0, (int)(sizeof(timeouts) / sizeof(*timeouts)))
+TESTS(a_timeout_has_bounds, 0, COUNT(timeouts))
 {
     const engine_address_t *address;
     const char *value = apr_pstrcat(pool, "unix:/socket ", timeouts[_i].option, NULL);

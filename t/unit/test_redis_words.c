@@ -1,4 +1,4 @@
-/* test_redis_words.c - where somebody says that an engine is: anybody may say anything. */
+/* test_redis_words.c - replies of Redis and of a Sentinel, which can contain anything. */
 #include <string.h>
 
 #include "fleet/redis_words.h"
@@ -21,10 +21,10 @@ TEST(errors_of_one_key_are_known)
                                           "NOAUTH" };
     size_t n;
 
-    for (n = 0; n < sizeof(of_one) / sizeof(*of_one); n++) {
+    for (n = 0; n < COUNT(of_one); n++) {
         ck_assert_msg(redis_words_is_key_error(of_one[n]), "%s", of_one[n]);
     }
-    for (n = 0; n < sizeof(of_all) / sizeof(*of_all); n++) {
+    for (n = 0; n < COUNT(of_all); n++) {
         ck_assert_msg(!redis_words_is_key_error(of_all[n]), "%s", of_all[n]);
     }
 }
@@ -70,7 +70,7 @@ static const struct {
     { "*2\r\n$8\r\n10.0.0.7\r\n$0\r\n\r\n", "numeric address" },
 };
 
-TESTS(a_sentinel_says_where_a_master_is, 0, (int)(sizeof(masters) / sizeof(*masters)))
+TESTS(a_sentinel_returns_the_address_of_a_master, 0, COUNT(masters))
 {
     const char *answer = masters[_i].answer, *why;
     redisReader *reader = redisReaderCreate();

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 
-#include "core/adm_fault.h"
 #include "core/adm_worker.h"
 #include "test_story.h"
 
@@ -123,28 +122,14 @@ TEST(processes_that_take_workers_concurrently_keep_to_the_cap)
     tell("round; workers 0");
 }
 
-static int hand_over_and_die(void *unused)
-{
-    adm_ticket_t ticket;
-
-    child = join();
-    NEED(ask(RUNS, &ticket) == ADM_ADMITTED);
-    atomic_store(&shared[1], 1);
-    NEED_SOON(atomic_load(&shared[0]) == 1);
-    adm_fault_arm(ADM_FAULT_grant_unlocked, 1);
-    leave(&ticket);
-    return 0;
-}
-
-/* However long it takes until whoever hands over is done, its worker is counted
- * no more: or many short requests in a row would seem to need many workers. */
+/* Otherwise many short requests in a row would seem to need many workers, while their
+ * threads still hand over. */
 TEST(a_worker_is_released_before_its_permit_is_handed_over)
 {
     pid_t other;
 
     tell("zone 1 100; cap 10");
-    other = start(hand_over_and_die, NULL);
-    WAIT_FOR(atomic_load(&shared[1]) == 1);
+    other = start_to_die_in_hand_over();
     ck_assert_int_eq(ask(PARKS, request('A')), ADM_WAITING);
     atomic_store(&shared[0], 1);
     ck_assert_int_eq(end_of(other), -SIGKILL);

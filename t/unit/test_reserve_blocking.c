@@ -3,7 +3,7 @@
 #include "test_story.h"
 
 #define NOBODY "zone 0 100; cap 10; "
-/* No more than one may block, because somebody who was granted a permit lacks a thread. */
+/* Only one may block, because a request with a permit lacks a thread. */
 #define ONE_BLOCKS NOBODY "may-block 1; lacks 1; "
 
 /* ---- how many threads of a child may block ------------------------------ */
@@ -12,17 +12,17 @@ STORY(a_child_blocks_no_more_threads_than_it_may,
       ONE_BLOCKS "blocks A waits; blocks B reserve; waiting 1; blocked 1; workers 1; A gone;"
                  "blocks B waits");
 
-/* It accepts no connections then, and other children do. */
+/* The child then accepts no connections, and other children do. */
 STORY(a_child_blocks_all_threads_while_no_request_lacks_one,
       NOBODY "may-block 1; blocks AB waits; occupies none; must-yield 0; workers 3; vacates;"
              "AB gone; workers 0");
 
-/* Another one yields; the last one it may block, whoever lacks a thread. */
+/* Another request yields. The child may always block its last thread. */
 STORY(for_each_that_lacks_a_thread_one_is_given_up,
       NOBODY "may-block 1; blocks ABC waits; lacks 1; must-yield 1; must-yield 0; B reserve;"
              "lacks 2; must-yield 1; A reserve; must-yield 0; C gone; workers 0");
 
-/* A burst of those who are about to be parked takes nobody's room. */
+/* A burst of requests that are about to park uses no other request's capacity. */
 STORY(a_worker_that_just_asks_stands_for_no_connections,
       "zone 1 100; cap 10; budget 4 4 3; runs A in; takes 1; has-room 1; returns; parks B parked;"
       "has-room 0; A leaves; B unparks; settled 1; parks C waits; C gone; B leaves; settled 0;"
@@ -89,7 +89,7 @@ STORY(a_shared_worker_counts_like_others,
       "zone 10 100; cap 2; occupies none; workers 1; blocked-workers 0; runs A in; runs B reserve;"
       "occupies denied; workers 2; vacates; workers 1; A leaves; workers 0");
 
-/* So somebody who is parked finds a thread when it is granted a permit. */
+/* This leaves a thread for a parked request that is granted a permit. */
 STORY(a_child_shares_and_blocks_no_more_threads_than_it_may,
       NOBODY "may-block 2; lacks 1; occupies none; blocks A waits; blocks B reserve;"
              "occupies denied; workers 2; vacates; blocks B waits; occupies denied; A gone;"

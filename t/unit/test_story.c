@@ -21,7 +21,7 @@ static uint32_t queue_length;
 static char step[LONGEST]; /* for messages */
 static char *rest;         /* of the step */
 
-/* So it has to be, or the test fails with the step and what is instead. */
+/* Fail the test with the step and the actual state unless the condition is true. */
 static void need(bool condition, const char *instead, ...) __attribute__((format(printf, 2, 3)));
 
 static void need(bool condition, const char *instead, ...)
@@ -129,7 +129,7 @@ uint64_t shown(const char *what)
                     { "shared", atomic_load(&child->rec->workers_shared) },
                     { "has-room", adm_worker_has_room(child) } };
 
-    for (n = 0; n < sizeof(numbers) / sizeof(*numbers); n++) {
+    for (n = 0; n < COUNT(numbers); n++) {
         if (is(what, numbers[n].name)) {
             return numbers[n].number;
         }
@@ -397,7 +397,7 @@ static void describe(adm_entry_t *entry, adm_child_t **enters, const char *word)
 {
     unsigned n;
 
-    for (n = 0; n < sizeof(ways) / sizeof(*ways); n++) {
+    for (n = 0; n < COUNT(ways); n++) {
         if (is(word, ways[n].word)) {
             entry->wait = ways[n].wait;
             entry->worker = ways[n].worker;
@@ -599,7 +599,7 @@ static void take_step(char *text)
     if (!word) {
         return;
     }
-    for (n = 0; n < sizeof(steps) / sizeof(*steps); n++) {
+    for (n = 0; n < COUNT(steps); n++) {
         if (is(word, steps[n].word)) {
             steps[n].take();
             return;

@@ -1,7 +1,7 @@
 /* test_story.h - a story of requests in one zone, in words.
  *
- * A semicolon ends each step. A request is a capital letter. Time passes only where the
- * story says so; it is a number with us, ms, s, or L, which is a lease.
+ * A semicolon ends each step. A request is a capital letter. Time passes only by the steps
+ * "wait" and "clock". A duration is a number with us, ms, s, or L, which is a lease.
  *
  *   zone 1 20           the zone: limit, length of the queue; "flows" before: with keys
  *   children 2          there are two; the first is there from the beginning

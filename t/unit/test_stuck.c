@@ -12,7 +12,7 @@ WITH_FLOWS_TOO;
 
 static adm_zone_t other_zone;
 
-/* ---- the one that is stopped --------------------------------------------------- */
+/* ---- the stopped process --------------------------------------------------- */
 
 static adm_fault_t point = ADM_FAULT_enter_locked;
 
@@ -48,7 +48,7 @@ static void let_go_on(pid_t pid)
     adm_child_ended(segment, pid);
 }
 
-/* As if others had tried for long: nobody waits long any more. */
+/* As if other processes had waited for the lock: the next ones wait briefly. */
 static void seem_stuck_for(adm_usec_t time)
 {
     atomic_store(&rec_of_zone(zone)->stuck_since, adm_now() - time);
@@ -91,7 +91,7 @@ static enum adm_life_state_t life_of(uint32_t idx)
     return adm_life_state(atomic_load(&adm_child_at(segment, idx)->life));
 }
 
-/* ---- the others ------------------------------------------------------------------ */
+/* ---- other processes ------------------------------------------------------------------ */
 
 static int register_and_use_another_zone(void *unused)
 {
@@ -108,9 +108,8 @@ static int register_and_use_another_zone(void *unused)
 static const adm_fault_t points_inside[] = { ADM_FAULT_enter_locked, ADM_FAULT_enter_filled,
                                              ADM_FAULT_enter_stored, ADM_FAULT_leave_stored,
                                              ADM_FAULT_leave_unlinked };
-#define POINTS_INSIDE (int)(sizeof(points_inside) / sizeof(points_inside[0]))
 
-TESTS(a_stopped_owner_delays_no_other_zone_and_no_new_child, 0, POINTS_INSIDE)
+TESTS(a_stopped_owner_delays_no_other_zone_and_no_new_child, 0, COUNT(points_inside))
 {
     adm_zone_stats_t stats;
 
@@ -147,7 +146,7 @@ TEST(requests_of_its_own_zone_wait_for_a_second_at_most)
     ck_assert_int_eq(ticket.fault, ADM_ZONE_BUSY);
     ck_assert_int_ge(adm_now() - began, ADM_LOCK_LONG_USEC);
     ck_assert_uint_eq(ticket.held, 0);
-    /* From then on nobody does. */
+    /* The next request does not wait. */
     began = adm_now();
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_UNLIMITED);
     ck_assert_int_eq(ticket.fault, ADM_ZONE_BUSY);
@@ -156,19 +155,19 @@ TEST(requests_of_its_own_zone_wait_for_a_second_at_most)
     assert_all_is_back();
 }
 
-TEST(an_old_sign_of_a_stuck_zone_means_nothing)
+TEST(an_old_mark_of_a_stuck_zone_is_ignored)
 {
     hold_and_wait();
     seem_stuck_for(2 * ADM_LOCK_LONG_USEC);
     ck_assert(adm_ticket_seems_over(&waiting, adm_now()));
     ck_assert_int_eq(adm_ticket_outcome(&waiting, NEVER, adm_now()), ADM_WAITING);
     ck_assert(!adm_ticket_seems_over(&waiting, adm_now()));
-    seem_stuck_for(-3600 * ADM_USEC_PER_SEC); /* nor does one to come */
+    seem_stuck_for(-3600 * ADM_USEC_PER_SEC); /* a mark in the future, too */
     ck_assert(!adm_ticket_seems_over(&waiting, adm_now()));
     assert_all_is_back();
 }
 
-/* ---- who leaves -------------------------------------------------------------------- */
+/* ---- requests that leave -------------------------------------------------------------------- */
 
 static void get_stuck(void)
 {
@@ -264,7 +263,7 @@ TEST(a_program_that_still_runs_keeps_the_permit)
     assert_all_is_back();
 }
 
-TEST(a_waiter_learns_that_no_process_hands_out)
+TEST(a_waiter_in_a_stuck_zone_runs_unlimited)
 {
     get_stuck();
     ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_UNLIMITED);
@@ -293,7 +292,7 @@ TEST(a_ticket_used_again_was_not_left)
     assert_all_is_back();
 }
 
-/* ---- who inherits meanwhile ------------------------------------------------------- */
+/* ---- permits that move ------------------------------------------------------- */
 
 static void *continue_later(void *unused)
 {
@@ -302,7 +301,7 @@ static void *continue_later(void *unused)
     return NULL;
 }
 
-/* It would wait for its sender, which waits for it. */
+/* Otherwise the request would wait for its sender, which waits for the request. */
 TEST(a_permit_moves_on_when_the_lock_is_free_again)
 {
     char name[ADM_TICKET_NAME_LENGTH];
@@ -322,7 +321,7 @@ TEST(a_permit_moves_on_when_the_lock_is_free_again)
     assert_all_is_back();
 }
 
-/* ---- who dies meanwhile ----------------------------------------------------------- */
+/* ---- children that die ----------------------------------------------------------- */
 
 static int hold_in_both_zones(void *unused)
 {

@@ -5,7 +5,7 @@
 static adm_ticket_t sender, waiter, successor;
 static char name[ADM_TICKET_NAME_LENGTH];
 
-/* Who has the only permit, and somebody in the queue. */
+/* The sender has the only permit, and another request waits. */
 static void begin(void)
 {
     zone = zone_called("zone", 1, 10);
@@ -21,7 +21,7 @@ static adm_successor_t inherit(adm_ticket_t *heir)
     return adm_successor_take(child, zone, name, adm_now(), heir);
 }
 
-/* And whose permit has moved. */
+/* The permit has moved to the successor. */
 static void begin_with_heir(void)
 {
     begin();
@@ -67,14 +67,14 @@ TEST(a_name_is_good_while_its_ticket_holds_a_permit)
     ck_assert_int_eq(inherit(NULL), ADM_SUCCESSOR_ENDED);
 }
 
-TEST(names_of_nothing_move_nothing)
+TEST(unknown_names_move_nothing)
 {
     static const char *const names[] = { "", ".", "1", "0.0", "x.0", "ffffffff.0", "100000001.0" };
     adm_zone_t other = zone_called("other", 1, 10);
     size_t n;
 
     begin();
-    for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
+    for (n = 0; n < COUNT(names); n++) {
         ck_assert_int_eq(adm_successor_take(child, other, names[n], adm_now(), &successor),
                          ADM_SUCCESSOR_NONE);
     }
@@ -107,7 +107,7 @@ TEST(a_permit_stays_with_a_program_that_lives)
 }
 
 /* The programs of its record are those of the request that has the permit now. */
-TEST(whose_permit_has_moved_holds_none_and_has_no_program)
+TEST(a_sender_whose_permit_has_moved_holds_none_and_has_no_program)
 {
     begin();
     ck_assert(adm_ticket_holds(&sender));

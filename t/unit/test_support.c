@@ -57,11 +57,6 @@ adm_usec_t at_once(void)
     return 0;
 }
 
-adm_usec_t until_it_rings(void)
-{
-    return NEVER;
-}
-
 void pause_briefly(void)
 {
     struct timespec nap = { .tv_nsec = 200 * 1000 };
@@ -142,6 +137,18 @@ void write_file(const char *name, const char *format, ...)
     vfprintf(file, format, args);
     va_end(args);
     fclose(file);
+}
+
+void write_process(uint32_t pid, int mb, int peak_mb)
+{
+    long pages = (long)mb * 1024 * 1024 / sysconf(_SC_PAGESIZE);
+
+    write_file(apr_psprintf(pool, "/proc/%u/statm", pid), "%ld %ld 1 1 0 1 0\n", 2 * pages, pages);
+    /* A program can have a name that misleads a reader of the file. */
+    write_file(apr_psprintf(pool, "/proc/%u/stat", pid),
+               "%u (a) Z 1) S 0 0 0 0 0 0 0 0 7 0 2 1 0 0 0 0 1 0 0 0 %ld\n", pid, pages);
+    write_file(apr_psprintf(pool, "/proc/%u/status", pid), "Name: a\nVmHWM:\t%d kB\n",
+               peak_mb * 1024);
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -364,7 +371,7 @@ void kill_noticed(pid_t pid)
     adm_child_ended(segment, pid);
 }
 
-/* The last of the shared words counts those who stay. */
+/* The last of the shared words counts processes that stay. */
 static atomic_uint *staying(void)
 {
     return &shared[SHARED_WORDS - 1];
@@ -404,6 +411,27 @@ static int enter_and_stay(void *count)
 pid_t start_holder(unsigned count)
 {
     return start_to_stay(enter_and_stay, &count);
+}
+
+static int hand_over_and_die(void *unused)
+{
+    adm_child_t *other = join();
+    adm_ticket_t ticket;
+
+    NEED(enter_as(other, zone, RUNS, adm_now(), &ticket) == ADM_ADMITTED);
+    atomic_store(&shared[1], 1);
+    NEED_SOON(atomic_load(&shared[0]) == 1);
+    adm_fault_arm(ADM_FAULT_grant_unlocked, 1);
+    leave(&ticket);
+    return 0;
+}
+
+pid_t start_to_die_in_hand_over(void)
+{
+    pid_t pid = start(hand_over_and_die, NULL);
+
+    WAIT_FOR(atomic_load(&shared[1]) == 1);
+    return pid;
 }
 
 void play_together(unsigned count, story_t story)

@@ -31,12 +31,13 @@ extern adm_child_t *child;
 #define SHARED_WORDS 256
 extern atomic_uint *shared;
 
+#define COUNT(table) (sizeof(table) / sizeof(*(table)))
+
 /** A time on the core's clock that no test reaches. */
 #define NEVER (adm_now() + 3600 * ADM_USEC_PER_SEC)
 
-/** For adm_doorbell_wait(): do not sleep, sleep until it rings. */
+/** For adm_doorbell_wait(): do not sleep. */
 adm_usec_t at_once(void);
-adm_usec_t until_it_rings(void);
 
 /** In a story: end it with a failure unless it is so. */
 #define NEED(condition)                                                               \
@@ -79,6 +80,9 @@ const char *path_in_folder(const char *name);
 
 /** Write a file in it; folders on the way are made. */
 void write_file(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Write the files below /proc of a process of this size. */
+void write_process(uint32_t pid, int mb, int peak_mb);
 
 /** @return how many of the whole pages from here to there are in memory. */
 size_t resident_pages(const void *from, const void *to);
@@ -123,7 +127,6 @@ adm_outcome_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket);
 /* And these take none. */
 #define HURRIES ((adm_entry_t){ .wait = ADM_WAIT_NEVER })
 #define WAITS ((adm_entry_t){ .wait = ADM_WAIT_PARKED })
-#define BLOCKS_ELSEWHERE ((adm_entry_t){ .wait = ADM_WAIT_BLOCKED })
 
 /** Ask for a permit in this way, at this time, with the places of the zone. */
 adm_outcome_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry, adm_usec_t now,
@@ -148,7 +151,7 @@ adm_ticket_rec_t *rec_of_ticket(const adm_ticket_t *ticket);
 /** A zone's figures. */
 adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone);
 
-/** In a function of n that does the n-th damage and returns what is to be said of it. */
+/** In a function of n that causes the n-th damage and returns the expected complaint. */
 #define DAMAGE(complaint, damage) \
     if (n-- == 0) {               \
         damage;                   \
@@ -190,6 +193,10 @@ pid_t start_to_stay(story_t story, void *context);
 
 /** A child that enters the zone so often, and stays with what it got. */
 pid_t start_holder(unsigned count);
+
+/** Start a child that has a permit. Once shared[0] is 1, it leaves, stores the grant of the
+ * next request and dies before it wakes the request. */
+pid_t start_to_die_in_hand_over(void);
 
 /** Play it in so many processes at once, each of which gets its number, from 0. All
  *  have to end well. */

@@ -1,4 +1,4 @@
-/* test_turn.c - whose turn it is: keys, priorities, costs. */
+/* test_turn.c - the order of grants: keys, priorities, costs. */
 #include <string.h>
 
 #include "test_story.h"
@@ -11,7 +11,7 @@ STORY(a_key_waits_with_several_priorities,
       "flows; zone 1 20; key 1 A in; key 1 BC waits; key 1 high D waits; key 1 low E waits;"
       "A>D>B>E>C");
 
-STORY(silent_winners_make_room_for_a_dear_request,
+STORY(silent_winners_make_room_for_an_expensive_request,
       "flows; zone 2 20; children 2; key 1 AB in; key 2 C parked; key 3 D parked;"
       "child 2 key 4 cost 2 E parked; AB leaves; has CD; wait 10L; look 2; has E; active 2");
 

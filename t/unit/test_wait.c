@@ -68,9 +68,7 @@ static void stand_in_line(void)
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
 }
 
-STORY(a_permit_granted_before_the_wait_is_found, "zone 1 10; A in; B waits; A leaves; B ends");
-
-/* Loop test: 1, somebody has counted it as admitted in between. */
+/* Loop test: 1, another request has counted the waiter as admitted in between. */
 TESTS(a_client_that_disconnects_at_the_start_is_counted_once, 0, 2)
 {
     const adm_figures_t *figures;
@@ -137,21 +135,7 @@ TESTS(a_wait_that_sleeps_ends, 0, 2)
     ck_assert_int_eq((intptr_t)result, _i ? ADM_WAITED : ADM_STOPPED);
 }
 
-/* The grant is stored, the one who should wake up the waiter is killed. */
-static int grant_and_die(void *context)
-{
-    adm_child_t *other = join();
-    adm_ticket_t ticket;
-
-    NEED(enter(other, zone, &ticket) == ADM_ADMITTED);
-    atomic_store(&shared[1], 1);
-    NEED_SOON(atomic_load(&shared[0]) == 1);
-    adm_fault_arm(ADM_FAULT_grant_unlocked, 1);
-    leave(&ticket);
-    return 0;
-}
-
-TEST(a_wake_up_that_never_comes_is_noticed)
+TEST(a_missing_wake_up_is_noticed)
 {
     adm_usec_t until = NEVER;
     pthread_t thread;
@@ -159,8 +143,7 @@ TEST(a_wake_up_that_never_comes_is_noticed)
     pid_t other;
 
     stage(1, 10);
-    other = start(grant_and_die, NULL);
-    WAIT_FOR(atomic_load(&shared[1]) == 1);
+    other = start_to_die_in_hand_over();
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     pthread_create(&thread, NULL, wait_for_permit, &until);
     ck_assert_int_eq(end_of(other), -SIGKILL);
@@ -202,7 +185,7 @@ TEST(hand_overs_wake_up_sleepers)
     ck_assert_uint_eq(active_in(zone), 0);
 }
 
-/* ---- how long it sleeps ---------------------------------------------------- */
+/* ---- the length of a sleep ---------------------------------------------------- */
 
 static void expect_slice(uint32_t waiters, uint32_t slices)
 {
@@ -228,13 +211,11 @@ TEST(where_many_wait_each_sleeps_for_longer)
     expect_slice(400, ADM_WAIT_SLICES_MAX);
 }
 
-/* ---- who is blocked ------------------------------------------------------ */
+/* ---- blocked requests ------------------------------------------------------ */
 
 #define BLOCKED "zone 1 10; A in; blocks B waits; blocked 1; "
 
 STORY(a_request_waiting_in_a_worker_is_blocked_until_granted,
       BLOCKED "A leaves; B ends; blocked 0; B leaves; blocked 0");
-
-STORY(a_request_that_leaves_the_queue_is_no_longer_blocked, BLOCKED "B gone; blocked 0");
 
 STORY(a_request_granted_at_the_timeout_is_no_longer_blocked, BLOCKED "A leaves; B kept; blocked 0");

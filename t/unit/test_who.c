@@ -72,7 +72,7 @@ TEST(running_and_waiting_requests_are_listed)
     ck_assert_uint_eq(list(later), 0);
 }
 
-TEST(a_request_that_says_nothing_has_no_name_of_another)
+TEST(a_request_without_a_name_does_not_show_that_of_another)
 {
     adm_ticket_t ticket;
 

@@ -35,7 +35,7 @@ typedef struct world_phase_t {
     int servers;        /* of the backend; 0: enough */
     double neighbour_mb;
     double neighbour_cores; /* taken away */
-    double hogs;            /* processes beside ours that want a processor each */
+    double hogs;            /* other processes, each of which keeps a CPU busy */
     double others_stall;    /* stalls for memory that are not ours */
 } world_phase_t;
 
