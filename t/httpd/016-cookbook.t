@@ -342,7 +342,7 @@ my %cookbook = (
 my %elsewhere = (
     'error-page.conf'       => '520-error-page.t',
     'quickstart.conf'       => '018-demo.t',
-    'quickstart-fleet.conf' => '019-demo-fleet.t',
+    'quickstart-fleet.conf' => '018-demo.t',
 );
 
 sub sites_take_turns {

@@ -1,5 +1,5 @@
 # A server that is its own backend: what mod_proxy sends to itself for a request
-# that holds a permit runs with that permit. Nobody outside can claim so.
+# that holds a permit runs with that permit. No client can claim that.
 
 use AdmissionTest;
 use AdmissionTest::Backend;
@@ -72,29 +72,29 @@ CONF
     for my $by (@ways) {
         my @line = map { $httpd->ask("/$by/x?id=$by-$_&ms=10") } 1 .. $clients;
         is_deeply statuses(answers(@line)), { 200 => $clients },
-            "$clients clients by /$by/ are served by a server that asks itself";
+            "/$by/: $clients clients are served";
     }
-    cmp_ok $watch->most, '<=', $limit, 'the limit was kept';
+    cmp_ok $watch->most, '<=', $limit, 'no more programs ran than the limit';
     $httpd->zone_becomes('all', 'each was counted once', Active => 0, Queued => 0,
                          Admitted => @ways * $clients);
 
-    is $httpd->get('/loop/')->{status}, 503, 'a loop ends, while there are workers';
-    $httpd->zone_becomes('all', '... and is told', Active => 0, RejectedReserve => 1);
+    is $httpd->get('/loop/')->{status}, 503, 'a request that is sent to itself in a loop is rejected before it takes all workers';
+    $httpd->zone_becomes('all', '... and is counted', Active => 0, RejectedReserve => 1);
     $httpd->expect_in_log(qr/ADM0202: .* sent it to itself 10 times, .* loop/);
 
     for my $shown ('/shown', $has_http2 ? '/shown2' : ()) {
         my $body = $httpd->get("$shown/shown.cgi")->{body};
-        like $body, qr/REQUEST_METHOD/, "$shown: a program shows what it sees";
-        unlike $body, qr/ADMISSION_TICKET=\S+\//, '... which is not the header';
+        like $body, qr/REQUEST_METHOD/, "$shown: a program prints its environment";
+        unlike $body, qr/ADMISSION_TICKET=\S+\//, '... which does not have the ticket';
     }
     my $forged = 'Admission-Ticket: ';
     SKIP: {
         skip 'this machine has no other address', 3 if !$outside;
         my $shown = $httpd->get('/foreign/x')->{body};
-        like $shown, qr/^Host: /m, 'a server at another address than loopback';
-        unlike $shown, qr/Admission-Ticket/i, '... does not see it';
+        like $shown, qr/^Host: /m, 'a backend at another address than loopback gets the request';
+        unlike $shown, qr/Admission-Ticket/i, '... without the ticket';
         unlike $httpd->get('/foreign/x', headers => ["${forged}claimed"])->{body},
-            qr/Admission-Ticket/i, '... nor what a client says';
+            qr/Admission-Ticket/i, '... and without the ticket of a client';
     }
 
     my @hold = map { $httpd->ask("/cgi-bin/x?id=hold$_&until=go") } 1 .. $limit;
@@ -103,4 +103,33 @@ CONF
                             headers => [ "${forged}0123456789abcdef.1.1/" . '0' x 16 ]);
     $httpd->zone_becomes('all', 'a request with a forged token waits like any other', Active => $limit, Queued => 1);
     $httpd->serves('go', 'all are served', @hold);
+});
+
+# The permit moves to the request that mod_proxy sends to this server. If that request fails, the
+# error page of the first one is a program of the same zone: it asks for its own permit, also
+# if the record of the permit belongs to another request by then.
+for_each_combo(sub {
+    needs_modules(qw(proxy proxy_http));
+    my $httpd = new_httpd(workers => 40, modules => [qw(proxy proxy_http)]);
+    my $to = 'http://127.0.0.1:%{SERVER_PORT}';
+
+    $httpd->configure(<<"CONF");
+MaxConcurrent 1
+AdmissionZone all
+AdmissionQueue 20 timeout=30s
+AdmissionReserve 1
+UseCanonicalPhysicalPort On
+RewriteEngine On
+RewriteRule ^/a/(.*) $to/\$1 [P]
+ProxyErrorOverride On
+ErrorDocument 500 /cgi-bin/heavy?id=page&ms=30
+CONF
+    $httpd->put_script('fails.cgi', "echo Status: 500 No\necho Content-Type: text/plain\necho\n");
+    $httpd->start;
+
+    my $watch = $httpd->watch;
+    my @line = map { ($httpd->ask("/a/fails.cgi?$_"), $httpd->ask("/cgi-bin/heavy?id=other$_&ms=30")) }
+        1 .. 8;
+    is_deeply statuses(answers(@line)), { 200 => 8, 500 => 8 }, 'all requests get their response';
+    is $watch->most, 1, 'error pages and other programs run one at a time';
 });

@@ -1,8 +1,9 @@
-# Bodies are read before their requests ask for a permit: who sends slowly holds none,
-# and on event no worker.
+# Bodies are read before their requests ask for a permit: a client that sends slowly holds none,
+# and on event no worker. RequestReadTimeout applies to it as without a limit.
 
 use AdmissionTest;
 use AdmissionTest::Parking;
+use Time::HiRes qw(sleep);
 
 my $zone = '/cgi-bin/';
 
@@ -85,3 +86,49 @@ for_each_combo(sub {
                    AdmissionSpooled => 0, AdmissionRunning => 0, AdmissionReserveFree => 15);
     is scalar(grep { $_ eq 'start gone' } $httpd->record), 0, '... its program never started';
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid', 'event+cgid+completion');
+
+sub starts { my ($httpd) = @_; return post($httpd, 'heavy', 'Content-Length: 1000000')->send('abc') }
+
+# curl waits for the rest of the body until the story has ended.
+sub starts_over_tls {
+    my ($httpd) = @_;
+    my $url = $httpd->tls_url('/cgi-bin/heavy');
+    open my $curl, '-|', '(printf abc; exec sleep 6)'
+        . " | curl -sk --http1.1 -H Expect: -X POST -T - -o /dev/null -w '%{http_code}' $url" or die "curl: $!\n";
+    return $curl;
+}
+
+# Clients give up after 30 seconds.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $is_event = $combo->{mpm} eq 'event';
+    my $httpd = start_httpd(workers => 20, tls => 1, modules => ['reqtimeout'],
+                            conf => join '',
+        "Timeout 100\n",
+        "RequestReadTimeout header=20-40,minrate=500 body=2-4,minrate=500\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
+    $httpd->expect_in_log(qr/AH01382: Request body read timeout/)
+          ->allow_in_log(qr/ADM0214|AH01567|\[ssl:/);
+    my ($silent, $slow) = map { starts($httpd) } 1, 2;
+    my $over_tls = starts_over_tls($httpd);
+    server_becomes($httpd, 'three clients send their bodies, without a worker', AdmissionTransfers => 3)
+        if $is_event;
+    # Faster than the rate, but not for as long as the body takes.
+    for (1 .. 300) {
+        last if $slow->has_begun;
+        $slow->send('x' x 200);
+        sleep 0.1;
+    }
+    is $slow->answer->{status}, 408, 'a client that sends too slowly gets 408';
+    is $silent->answer->{status}, 408, '... and so does a client that stops sending';
+    is readline $over_tls, 408, '... over TLS';
+    is_deeply [ $httpd->record ], [], 'no program ran';
+
+    # RequestReadTimeout permits a longer pause than Timeout.
+    $httpd = start_httpd(workers => 20, modules => ['reqtimeout'], conf => join '',
+        "Timeout 2\n",
+        "RequestReadTimeout body=100\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
+    $httpd->allow_in_log(qr/ADM0214|AH01567/);
+    is starts($httpd)->answer->{status}, 408, 'Timeout applies as well';
+}, 'worker+cgid', 'event+cgid', 'event+cgid+completion');
