@@ -47,7 +47,7 @@ sub goes_first {
     push @clients, $httpd->ask("$first->[0]?id=first&until=go", headers => $first->[1]);
     becomes($zone, 8, 1, 'one waits');
     push @clients, $httpd->ask("$second->[0]?id=second&until=go", headers => $second->[1]);
-    becomes($zone, 8, 2, 'another one as well');
+    becomes($zone, 8, 2, 'another one waits');
     $httpd->open_gate('one');
     wait_for { grep { $_ eq 'start second' } $httpd->record } 'the one that came last runs';
     is +(grep { $_ eq 'start first' } $httpd->record), 0, '... and the other one waits';
@@ -145,7 +145,7 @@ my %cookbook = (
             becomes('/api', 4, 2, 'four of a key run');
             my $answer = $httpd->get('/api/heavy', headers => ['X-Api-Key: a']);
             is $answer->{status}, 429, 'half of the queue is left to others';
-            is $answer->{headers}{'content-type'}, 'application/json', '... which JSON tells';
+            is $answer->{headers}{'content-type'}, 'application/json', '... with a JSON body';
             is $answer->{body}, '{"error":"busy"}', '... and gives the reason';
             hold(1, '/api/report', 'X-Api-Key: b');
             becomes('/api', 8, 2, 'a report of another key counts as four');

@@ -39,7 +39,7 @@ is status_of('/cgi-bin/inner/other-status/x'), 507,
 is status_of('/cgi-bin/inner/free/x'), 200, 'MaxConcurrent off ends the limit';
 $httpd->zone_becomes('/cgi-bin/', 'queue and timeout come from the server',
                      QueueLength => 7, QueueTimeoutMs => 9000);
-$httpd->serves('inner', 'the one in the inner zone ends well', $hold);
+$httpd->serves('inner', 'the request of the inner zone gets its response', $hold);
 
 $hold = $httpd->ask('/cgi-bin/shared-a/x?until=shared');
 $httpd->zone_becomes('pool', 'one runs in the shared zone', Active => 1);
@@ -48,6 +48,6 @@ is status_of('/cgi-bin/shared-c/x'), 200, 'that URL of this host is in another z
 is status_of('/cgi-bin/shared-c/x', host => 'other.example'), 429, 'a section of that name in another host is full';
 is status_of('/cgi-bin/x', host => 'other.example'), 200, 'the other host has a zone of its own';
 $httpd->zone_becomes('other.example:/cgi-bin/', 'which has counted it', Admitted => 1, Limit => 3);
-$httpd->serves('shared', 'the one in the shared zone ends well', $hold);
+$httpd->serves('shared', 'the request of the shared zone gets its response', $hold);
 
 $httpd->stop;

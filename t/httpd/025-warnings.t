@@ -64,7 +64,7 @@ for_each_combo(sub {
         is $status, 0, "$what: configtest accepts it";
         is scalar @warnings, $warning ? 1 : 0, '... with ' . ($warning ? 'one warning' : 'no warning')
             or diag $output;
-        like $warnings[0], $warning, '... that tells it' if $warning;
+        like $warnings[0], $warning, '... with the expected text' if $warning;
     }
 }, 'prefork+cgi', 'event+cgid');
 

@@ -18,7 +18,7 @@ for_each_combo(sub {
         $httpd->open_gate("hold-$how");
         is_deeply $statuses->(), { 200 => $clients }, '... and get their answer';
         note sprintf '... in %.2f times requests x service / limit', (time - $start) / ($clients * $ms / 1000 / $limit);
-        is_deeply statuses(answers(@hold)), { 200 => $limit }, '... as those before them';
+        is_deeply statuses(answers(@hold)), { 200 => $limit }, '... and so do the requests that ran before';
         is $watch->most, $limit, "... $limit programs ran at once, never more";
     }
     $httpd->zone_becomes('/cgi-bin/', 'all permits are back, each counted once',

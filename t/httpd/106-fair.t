@@ -27,7 +27,7 @@ sub visitor_comes_second {
     $httpd->zone_becomes('/cgi-bin/', 'a visitor comes last', Queued => $waiters + 1);
     is_deeply keys_of($httpd, '/cgi-bin/'), { crawler => "1+$waiters", visitor => '0+1' },
         'each key is shown';
-    $httpd->serves('turn', 'all are answered', @clients);
+    $httpd->serves('turn', 'all requests get their response', @clients);
     my @started = map { /^start (\S+)/ ? $1 : () } $httpd->record;
     is_in_order $httpd, '/cgi-bin/', \@started,
         [ 'crawler-0', 'visitor', map { "crawler-$_" } 1 .. $waiters ],
@@ -44,10 +44,10 @@ sub nobody_fills_the_queue {
     $httpd->zone_becomes('/cgi-bin/small/', 'it has half of the queue', Queued => 2);
     $httpd->expect_in_log(qr/ADM0202.*its key has no more slots in the queue/);
     my $rejected = $httpd->get('/cgi-bin/small/heavy', key('crawler'));
-    is $rejected->{status}, 503, 'and no more of it';
-    like $rejected->{headers}{'retry-after'}, qr/^\d+$/, '... with a time to come again';
+    is $rejected->{status}, 503, '... and not more';
+    like $rejected->{headers}{'retry-after'}, qr/^\d+$/, '... with a Retry-After';
     push @clients, $httpd->ask('/cgi-bin/small/heavy', key('visitor'));
-    $httpd->zone_becomes('/cgi-bin/small/', 'others find a place', Queued => 3, RejectedShare => 1);
+    $httpd->zone_becomes('/cgi-bin/small/', 'another key gets a queue slot', Queued => 3, RejectedShare => 1);
     $httpd->serves('share', 'requests in the queue were served', @clients);
 }
 
@@ -59,8 +59,8 @@ sub no_key_holds_more_than_its_max {
     push @clients, $httpd->ask('/cgi-bin/max/heavy', key('one'));
     $httpd->zone_becomes('/cgi-bin/max/', 'its next one waits', Active => 1, Queued => 1);
     is $httpd->get('/cgi-bin/max/heavy', key('two'))->{status}, 200, 'another key runs';
-    $httpd->zone_becomes('/cgi-bin/max/', 'it waits on', Active => 1, Queued => 1);
-    $httpd->serves('max', 'and is served', @clients);
+    $httpd->zone_becomes('/cgi-bin/max/', 'the first key still waits', Active => 1, Queued => 1);
+    $httpd->serves('max', 'and gets its response', @clients);
 }
 
 for_each_combo(sub {

@@ -24,9 +24,9 @@ sub priorities {
 
     $httpd->zone_becomes($zone, 'one runs', Active => 1);
     push @clients, wait_in_order($httpd, qw(low low normal high high));
-    $httpd->serves('go', 'all are answered', @clients);
+    $httpd->serves('go', 'all requests get their response', @clients);
     is_in_order $httpd, $zone, [ map { /^start (\S+)/ ? $1 : () } $httpd->record ],
-        [qw(first high-3 normal-2 low-0 high-4 low-1)], 'the high ones first, the low ones too';
+        [qw(first high-3 normal-2 low-0 high-4 low-1)], 'most permits go to the highest priority, some to the lower ones';
 }
 
 sub costs {
@@ -34,16 +34,16 @@ sub costs {
     my $dear = '/cgi-bin/dear/';
     my @clients = map { $httpd->ask("${dear}heavy?until=dear") } 1, 2;
 
-    $httpd->zone_becomes($dear, 'two of four run', Active => 2, Queued => 0);
+    $httpd->zone_becomes($dear, 'requests use two of four permits', Active => 2, Queued => 0);
     push @clients, $httpd->ask("${dear}heavy?until=dear", class('dear'));
-    $httpd->zone_becomes($dear, 'a dear one waits for three', Queued => 1);
+    $httpd->zone_becomes($dear, 'a request that costs three permits waits', Queued => 1);
     push @clients, $httpd->ask("${dear}heavy?until=dear");
-    $httpd->zone_becomes($dear, '... another one behind it', Active => 2, Queued => 2);
-    $httpd->serves('dear', 'all are answered', @clients);
+    $httpd->zone_becomes($dear, '... and a request that costs one waits behind it', Active => 2, Queued => 2);
+    $httpd->serves('dear', 'all requests get their response', @clients);
 
     @clients = $httpd->ask("${dear}heavy?until=alone", class('all'));
-    $httpd->zone_becomes($dear, 'one that asks for more than there is takes all', Active => 4);
-    $httpd->serves('alone', '... and is answered', $clients[0]);
+    $httpd->zone_becomes($dear, 'a request that costs more than the limit takes all permits', Active => 4);
+    $httpd->serves('alone', '... and gets its response', $clients[0]);
 }
 
 for_each_combo(sub {

@@ -34,7 +34,7 @@ for_each_combo(sub {
     } 'these requests have their response while the others wait';
     my @rejected = map { $_->answer } @told;
     is scalar(grep { $_->{headers}{'retry-after'} =~ /^[1-6]$/ } @rejected), 19 - $places,
-        '... and are told to come again soon, not when the queue is empty';
+        '... with a Retry-After that is shorter than the time to empty the queue';
     $httpd->open_gate('late');
     is_deeply statuses(@rejected, answers(@waiting)), { 200 => 1 + $places, 503 => 19 - $places },
         'the waiting request is served';

@@ -26,7 +26,7 @@ for_each_combo(sub {
     is $status_of->('/cgi-bin/heavy'), 503, 'a second program is rejected';
     is $status_of->($_), 200, "$_ is not touched"
         for qw(/static.txt / /list/ /server-status /server-info);
-    is $status_of->('/no-such-file.txt'), 404, 'nor is a missing page';
+    is $status_of->('/no-such-file.txt'), 404, 'a missing page does not count';
     $httpd->zone_becomes('/', 'none of them was counted', Active => 1,
                          Admitted => 1, RejectedFull => 1);
 
@@ -52,5 +52,5 @@ for_each_combo(sub {
     is $status_of->('/by-name/'), 200, 'a handler that is not dynamic';
     $httpd->zone_becomes('/by-name/', 'counts where it is named', Admitted => 1);
 
-    $httpd->serves('go', 'all end well', @hold);
+    $httpd->serves('go', 'all requests get their response', @hold);
 });

@@ -122,5 +122,5 @@ CONF
     is $httpd->get($_)->{status}, 503, "so is $_" for @proxied;
     is $httpd->get('/static.txt')->{status}, 200, 'a file is not';
     $httpd->open_gate('go');
-    like $hold->answer->{body}, qr/heavy/, 'the first ends well';
+    like $hold->answer->{body}, qr/heavy/, 'the running request gets its response';
 }, 'prefork+cgi', 'event+cgid');

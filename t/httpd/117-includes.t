@@ -75,7 +75,7 @@ for_each_combo(sub {
         unlike $httpd->get('/outer/page.html')->{body}, qr/heavy/,
             'what is included from another directory counts';
         $httpd->open_gate('go');
-        like $hold->answer->{body}, qr/^page .*heavy/s, 'the first ends well';
+        like $hold->answer->{body}, qr/^page .*heavy/s, 'the running request gets its response';
         $httpd->zone_becomes('z', 'and gives its permit back', Active => 0);
     };
 

@@ -80,7 +80,7 @@ for_each_combo(sub {
     $httpd->zone_becomes('z', 'a directory and a 404 wait', Active => 1, Queued => 2);
     is $httpd->get('/app/static.txt')->{body}, "file\n", 'a file does not';
     $httpd->open_gate('go');
-    is_deeply [ map { $_->{status} } answers(@asked) ], [ 200, 200, 404 ], 'all are answered';
+    is_deeply [ map { $_->{status} } answers(@asked) ], [ 200, 200, 404 ], 'all requests get their response';
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');
 
 # What is loaded or set, and stories for answers_of().

@@ -32,7 +32,7 @@ for_each_combo(sub {
     is_deeply statuses(@answers), { 200 => $in, 503 => $out }, 'admitted requests get their response, the others 503';
     is_deeply [ grep { ($_->{headers}{'retry-after'} // '') !~ /^\d+$/ } grep { $_->{status} == 503 } @answers ], [],
         'each of them with a whole number in Retry-After';
-    is $watch->most, $limit, 'the limit was kept';
+    is $watch->most, $limit, 'no more programs ran than the limit';
 });
 
 for_each_combo(sub {
@@ -44,7 +44,7 @@ for_each_combo(sub {
         my ($status, $output) = $httpd->configtest;
         isnt $status, 0, "configtest refuses a reserve of $refused of $workers";
         like $output, qr/ADM0106: AdmissionReserve $refused \(\S+:1\) .*\b40;.* 0 to 39 or /,
-            '... and says where it stands and what is allowed';
+            '... and names the line and what is allowed';
     }
     $httpd->configure("AdmissionReserve 39\n$limited");
     $httpd->allow_in_log(qr/admission:warn.*ADM0104: /)->start;
@@ -74,7 +74,7 @@ for_each_combo(sub {
                              Active => 1, Queued => 4, RejectedReserve => 0);
         is $httpd->status->{AdmissionBlocked}, 4, '... and do';
         $httpd->open_gate('go');
-        is_deeply statuses(answers(@clients)), { 404 => 5 }, 'all are answered';
+        is_deeply statuses(answers(@clients)), { 404 => 5 }, 'all requests get their response';
         $httpd->stop;
     }
 }, 'event+cgid');

@@ -79,7 +79,7 @@ CONF
     $httpd->zone_becomes('a', 'each rejected client counts once', Active => 1, RejectedFull => 1);
 
     $httpd->zone_becomes('b', 'zone b is at rest', Active => 0, Queued => 0);
-    $httpd->serves('go', 'the first ends well', $hold);
+    $httpd->serves('go', 'the running request gets its response', $hold);
     my @answers = answers(@waiting);
     like $answers[$_]{body}, $nested{ $waits[$_] }[0],
         "$waits[$_] waited, then ran"

@@ -45,7 +45,7 @@ sub all_cross {
     cmp_ok $watch->most, '<=', 2, '... no more programs than the two limits allow';
     for my $zone (qw(a b)) {
         cmp_ok most_of($zone, $httpd->record), '<=', 1, "... one of zone $zone";
-        $httpd->zone_becomes($zone, '... which served each client once, and rejected nobody', Active => 0, Queued => 0,
+        $httpd->zone_becomes($zone, '... which admitted each request once and rejected none', Active => 0, Queued => 0,
                              Admitted => 2 * $pairs, RejectedReserve => 0);
     }
 }

@@ -102,7 +102,7 @@ CONF
     push @hold, $httpd->ask('/cgi-bin/x?id=forged',
                             headers => [ "${forged}0123456789abcdef.1.1/" . '0' x 16 ]);
     $httpd->zone_becomes('all', 'a request with a forged token waits like any other', Active => $limit, Queued => 1);
-    $httpd->serves('go', 'all are served', @hold);
+    $httpd->serves('go', 'all requests get their response', @hold);
 });
 
 # The permit moves to the request that mod_proxy sends to this server. If that request fails, the

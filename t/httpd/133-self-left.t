@@ -47,5 +47,5 @@ CONF
     $httpd->zone_becomes('all', 'one permit is taken', Active => 1);
     unlike $httpd->get('/page.html')->{body}, qr/heavy/,
         '... and does not wait for the one that its page holds';
-    $httpd->serves('go', 'the other one ends well', $hold);
+    $httpd->serves('go', 'the running request gets its response', $hold);
 });

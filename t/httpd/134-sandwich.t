@@ -77,7 +77,7 @@ CONF
             == $clients - $limit;
     } '... before the filter, without a worker where they can be parked';
     $httpd->serves('go', '... until they are served', @hold);
-    cmp_ok $watch->most, '<=', $limit, 'the limit was kept';
+    cmp_ok $watch->most, '<=', $limit, 'no more programs ran than the limit';
     $httpd->zone_becomes('all', 'each was counted once', Active => 0, Queued => 0,
                          Admitted => $expected + $clients);
     is $httpd->status->{AdmissionTicketsIgnored}, 0, '... and no ticket was ignored';
@@ -103,14 +103,14 @@ for_each_combo(sub {
         $httpd->zone_becomes('all', "$slow is busy", Active => $limit);
         is_deeply statuses(answers(map { $httpd->ask("/$slow/x") } 1 .. 3)), { 503 => 3 }, '... others wait too long';
         $httpd->serves($slow, '... the first ones are served', @hold);
-        is $told->(), 0, '... which is not told as a circle';
+        is $told->(), 0, '... and the log has no message about a circle';
     }
 
     my @line = map { $httpd->ask("/pass/x?id=pass$_&ms=10") } 1 .. 6;
     my $seen = statuses(answers(@line));
     cmp_ok $seen->{503} // 0, '>', 0, 'some clients are rejected';
     $httpd->expect_in_log(qr/admission:warn.*ADM0215: zone all: .*wait for each other/);
-    wait_for { $told->() } '... and the log tells why';
+    wait_for { $told->() } '... and the log has the cause';
     answers(map { $httpd->ask("/pass/x?id=again$_&ms=10") } 1 .. 6);
     is $told->(), 1, '... once a minute';
 }, qw(prefork+cgi event+cgid));

@@ -86,14 +86,14 @@ CONF
     my $cheat = $httpd->ask('/cheat.cgi', @upgrade);
     $httpd->zone_becomes('/', 'a program that responds with 101 continues', Active => 1);
     hears($cheat, qr/^HTTP\/1\.1 101 /, 'when that has been sent, too');
-    is $httpd->zone('/')->{Active}, 1, 'and keeps its permit';
+    is $httpd->zone('/')->{Active}, 1, 'and holds its permit';
     $httpd->open_gate('go');
     $cheat->leave;
     $httpd->zone_becomes('/', 'until it has ended', Active => 0);
 
     my $all = $httpd->ask('/all/socket', @upgrade);
     hears($all, qr/^HTTP\/1\.1 101 /, 'AdmissionHandlers all: the protocol is switched');
-    is $httpd->get('/all/page')->{status}, 503, 'and the permit is kept';
+    is $httpd->get('/all/page')->{status}, 503, 'and the request holds its permit';
     $all->leave;
     $httpd->zone_becomes('/all/', 'until the connection ends', Active => 0);
 }, 'event+cgid', 'prefork+cgi');

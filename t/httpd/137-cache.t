@@ -35,7 +35,7 @@ sub ask_for_one_page {
     $httpd->zone_becomes('/cgi-bin/', 'the others wait', Queued => $clients - $limit);
     $httpd->open_gate('go');
     my @answers = answers(@first, @others);
-    is_deeply statuses(@answers), { 200 => $clients }, 'all are answered';
+    is_deeply statuses(@answers), { 200 => $clients }, 'all requests get their response';
     $httpd->zone_becomes('/cgi-bin/', 'no permit is left', Active => 0, Queued => 0,
                          Admitted => $clients, AdmittedAfterWait => $clients - $limit);
     return @answers;

@@ -95,5 +95,5 @@ CONF
     my $other = $httpd->ask('/cgi-bin/x?id=other&until=both');
     $httpd->zone_becomes('all', '... which need two permits', Active => 2, Queued => 1);
     is $httpd->live_programs_now, 2, '... for two programs';
-    $httpd->serves('both', 'all are served', $one, $other);
+    $httpd->serves('both', 'all requests get their response', $one, $other);
 }, qw(prefork+cgi worker+cgid event+cgid));

@@ -46,7 +46,7 @@ sub streams_fill_the_queue {
     kill KILL => $curl;
     waitpid $curl, 0;
     $httpd->zone_becomes($zone, 'its client dies: it leaves the queue', Queued => 0, Gone => 1);
-    $httpd->serves('go', 'the others end well', @hold);
+    $httpd->serves('go', 'the running requests get their response', @hold);
     is scalar(grep { $_ eq 'start left' } $httpd->record), 0, 'its program never started';
     is $watch->most, $limit, "at most $limit programs run concurrently";
 }
@@ -70,7 +70,7 @@ sub threads_are_left {
         $seen->{Queued} >= 6 && $seen->{RejectedReserve} > 0;
     } 'of 20 streams some wait, others are rejected';
     cmp_ok $seen->{Queued}, '<=', 2 * 6, 'each of two children leaves a quarter of its threads';
-    $httpd->serves('go', 'the first ends well', $hold);
+    $httpd->serves('go', 'the running request gets its response', $hold);
     $httpd->zone_becomes($zone, 'waiting requests run, and the zone becomes idle', Active => 0, Queued => 0,
                          RejectedTimeout => 0);
     waitpid $h2load, 0;

@@ -75,9 +75,9 @@ sub alone {
         }
     }
     $httpd->get('/x?id=method', method => 'PROPFIND');
-    is $httpd->logged('method')->{status}, 'exempt', 'the method is the client\'s';
+    is $httpd->logged('method')->{status}, 'exempt', 'an expression sees the method of the client';
     $httpd->get('/x?id=header', headers => ['X-Vip: 1']);
-    is $httpd->logged('header')->{status}, 'exempt', 'a header as well';
+    is $httpd->logged('header')->{status}, 'exempt', 'an expression sees the headers of the client';
     $httpd->zone_becomes($_, "$_: all permits are back", Active => 0) for qw(files search match if inner);
 }
 
@@ -87,10 +87,10 @@ sub full {
     my @hold = map { $httpd->ask("/page?id=hold$_&until=go$_") } 1, 2;
 
     $httpd->zone_becomes('files', 'two of two run', Active => 2);
-    is $httpd->get('/no-queue?id=nq')->{status}, 503, 'AdmissionQueue alone';
+    is $httpd->get('/no-queue?id=nq')->{status}, 503, 'only AdmissionQueue is set for the URL: no request waits';
     my $refused = $httpd->get('/status?id=status');
-    is_deeply [ $refused->{status}, $refused->{headers}{'retry-after'} ], [ 429, 7 ], 'AdmissionReject, too';
-    is $httpd->get('/dry?id=dry')->{status}, 200, 'AdmissionDryRun alone';
+    is_deeply [ $refused->{status}, $refused->{headers}{'retry-after'} ], [ 429, 7 ], 'only AdmissionReject and AdmissionQueue: its status and time';
+    is $httpd->get('/dry?id=dry')->{status}, 200, 'only AdmissionDryRun: no request is rejected';
     my @wait = $httpd->ask('/page?id=low&until=go2');
     $httpd->zone_becomes('files', 'one waits', Queued => 1);
     push @wait, $httpd->ask('/first?id=high&until=go2');
@@ -98,16 +98,16 @@ sub full {
     is $httpd->get('/search?id=beside')->{status}, 200, 'the zone of another URL is free';
     $httpd->serves('go1', 'the first one ends', $hold[0]);
     $httpd->zone_becomes('files', '... and another one runs', Active => 2, Queued => 1);
-    wait_for { grep { $_ eq 'start high' } $httpd->record } 'AdmissionPriority alone: the last one that came';
-    ok !(grep { $_ eq 'start low' } $httpd->record), '... and not the one before';
-    $httpd->serves('go2', 'all are served', $hold[1], @wait);
+    wait_for { grep { $_ eq 'start high' } $httpd->record } 'only AdmissionPriority: the request that came last runs';
+    ok !(grep { $_ eq 'start low' } $httpd->record), '... before a request that came earlier';
+    $httpd->serves('go2', 'all requests get their response', $hold[1], @wait);
 
     my $dear = $httpd->ask('/dear?id=dear&until=dear');
-    $httpd->zone_becomes('files', 'AdmissionCost alone', Active => 2);
+    $httpd->zone_becomes('files', 'only AdmissionCost: one request takes two permits', Active => 2);
     $httpd->serves('dear', '... is served', $dear);
 
     my @each = map { $httpd->ask("/one-each?id=each$_&until=each") } 1, 2;
-    $httpd->zone_becomes('files', 'AdmissionFair alone: one of a client runs', Active => 1, Queued => 1);
+    $httpd->zone_becomes('files', 'only AdmissionFair: one request of a client runs', Active => 1, Queued => 1);
     $httpd->serves('each', '... both are served', @each);
     $httpd->zone_becomes('files', 'all permits are back', Active => 0, Queued => 0);
 }
@@ -118,7 +118,7 @@ sub unspooled {
     my $slow = $httpd->connect;
 
     $slow->ask('/unspooled?id=unspooled', method => 'POST', headers => ['Content-Length: 2']);
-    $httpd->zone_becomes('files', 'AdmissionSpool alone: it runs while its body comes', Active => 1);
+    $httpd->zone_becomes('files', 'only AdmissionSpool: the request runs while its body is received', Active => 1);
     $slow->send('ab');
     is $slow->answer->{status}, 200, '... and is served';
     $httpd->zone_becomes('files', '... with its permit back', Active => 0);

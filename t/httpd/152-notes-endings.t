@@ -32,7 +32,7 @@ for_each_combo(sub {
     $leaves->leave;
     $httpd->is_noted('leaves', code => 499, zone => $name, status => 'gone', queued => 0);
     cmp_ok $httpd->logged('leaves')->{wait}, '>=', 20, '... after its wait';
-    $httpd->serves('go', 'the one that ran ends well', $hold);
+    $httpd->serves('go', 'the running request gets its response', $hold);
 
     my $last = $first . location('/cgi-bin/last/', 'MaxConcurrent 1', 'AdmissionQueue 0');
     $httpd->expect_in_log(qr/ADM0110: /, qr/ADM0102: .*the zone table is full/,
@@ -51,7 +51,7 @@ for_each_combo(sub {
     wait_for { $httpd->status->{AdmissionZones} == 2 && $httpd->runs_programs } 'it serves', 30;
     is $httpd->get("/cgi-bin/last/x?id=last$_")->{status}, 200, 'a zone without a place' for 1, 2;
     $httpd->is_noted('last1', code => 200, zone => "${name}last/", status => 'unlimited', wait => 0, queued => 0);
-    is $httpd->status->{AdmissionUnlimited}, 2, '... and says how many';
+    is $httpd->status->{AdmissionUnlimited}, 2, '... and the status has the number';
 });
 
 # prefork ends its children without asking them, and event drops connections

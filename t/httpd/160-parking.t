@@ -41,7 +41,7 @@ for_each_parking_combo(sub {
                    AdmissionParked => $waiters, AdmissionBlocked => 0);
 
     $httpd->serves('go', 'every request gets a response in the end', @hold, @line);
-    is $watch->most, $limit, 'the limit was kept';
+    is $watch->most, $limit, 'no more programs ran than the limit';
     $httpd->zone_becomes($zone, 'each of them waited once', Active => 0, Queued => 0,
                          Admitted => $limit + $waiters, AdmittedAfterWait => $waiters);
     $httpd->access_log_becomes('the access log has so many', qr/ status=queued wait=\d+ /, $waiters);

@@ -39,7 +39,7 @@ for_each_parking_combo(sub {
     $old{closed}->send("GET /cgi-bin/heavy?id=closed HTTP/1.0\r\n\r\n");
     $old{kept}->send("GET /cgi-bin/heavy?id=kept HTTP/1.0\r\n" . "Connection: keep-alive\r\n\r\n");
     server_becomes($httpd, 'HTTP/1.0: two are parked', AdmissionParked => 2, AdmissionBlocked => 0);
-    $httpd->serves('old', 'the first ends well', $running);
+    $httpd->serves('old', 'the running request gets its response', $running);
     like $old{closed}->answer->{body}, qr/^heavy closed$/m, 'HTTP/1.0 is answered';
     # A CGI's length is not known: then HTTP/1.0 cannot keep the connection.
     like $old{kept}->answer->{body}, qr/^heavy kept$/m, 'also if it asks for keep-alive';
@@ -55,7 +55,7 @@ for_each_parking_combo(sub {
     } 1 .. $tls_line;
     server_becomes($httpd, "over TLS $tls_line are parked", AdmissionBlocked => 0,
                    AdmissionParked => $tls_line);
-    $httpd->serves('tls', 'the first ends well', $tls_hold);
+    $httpd->serves('tls', 'the running request gets its response', $tls_hold);
     is_deeply [ map { grep { m{^(?:heavy .*|static|\d+/\d+)$} } readline $_ } @curl ],
         [ map { ("heavy tls$_-1\n", "200/1\n", "heavy tls$_-2\n", "200/0\n",
                  "static\n", "200/0\n") } 1 .. $tls_line ],

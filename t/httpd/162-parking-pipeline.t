@@ -30,12 +30,12 @@ for_each_parking_combo(sub {
     server_becomes($httpd, '... parked', AdmissionParked => 1, AdmissionBlocked => 0);
     is_deeply [ names($mixed->answer) ], ['static'],
         'what came before it is answered without delay';
-    $httpd->serves('mixed', 'the first ends well', $hold);
+    $httpd->serves('mixed', 'the running request gets its response', $hold);
     my @rest = map { $mixed->answer } 1 .. 6;
     is_deeply [ names(@rest) ], [ qw(get static post 200 <!DOCTYPE last) ],
         'what came behind it is answered in order, with and without body';
     like $rest[2]{body}, qr/^body 5000$/m, 'the body of a pipelined POST arrives';
-    is $mixed->ask('/static.txt', keep => 1)->answer->{body}, "static\n", 'the connection is kept';
+    is $mixed->ask('/static.txt', keep => 1)->answer->{body}, "static\n", 'the connection stays open';
 
     # A request that comes in two halves, of which the second is late.
     ($hold) = ask_line($httpd, 'half', 0, $zone);
@@ -58,7 +58,7 @@ for_each_parking_combo(sub {
     }
     server_becomes($httpd, "$pipelines pipelines of $length requests: one of each is parked",
                    AdmissionParked => $pipelines, AdmissionBlocked => 0);
-    $httpd->serves('many', 'the first ends well', $hold);
+    $httpd->serves('many', 'the running request gets its response', $hold);
     is_deeply [ map { my $n = $_; names(answers(@many)) } 1 .. $length ],
         [ map { my $n = $_; map { "$_-$n" } 0 .. $#many } 1 .. $length ],
         'each pipeline is answered in its order';

@@ -67,7 +67,7 @@ for_each_parking_combo(sub {
     server_becomes($httpd, 'more of a body does not wake them',
                    AdmissionParked => $waiters, AdmissionBlocked => 0);
     ok !$late{announced}->has_begun, 'no client is asked for a body before there is a permit';
-    $httpd->serves('bodies', 'the first ends well', $hold);
+    $httpd->serves('bodies', 'the running request gets its response', $hold);
 
     is_deeply [ length_of(answers(@whole, $chunked)) ], [ 0, 1, 10_000, 300_000, 7 ],
         'bodies sent together with the headers arrive';
@@ -96,7 +96,7 @@ for_each_parking_combo(sub {
     like $rejected->{buffer}, qr{^HTTP/1\.1 503 }, '... with the rejection, not 100';
     my $unread = $httpd->ask('/cgi-bin/short', method => 'POST', body => 'x' x 300_000);
     is $unread->answer->{status}, 503, 'so is one that has sent it';
-    $httpd->serves('short', 'the first ends well', $hold);
+    $httpd->serves('short', 'the running request gets its response', $hold);
 
     is $httpd->zone($zone)->{Gone}, 0, 'no client is counted as disconnected';
 });

@@ -83,7 +83,7 @@ for_each_parking_combo(sub {
     my $old = $httpd->connect->send(
         "GET /all/file.txt HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     $httpd->zone_becomes('all', 'one of HTTP/1.0 waits', Queued => ++$queued);
-    $httpd->serves('go', 'the first ends well', $hold);
+    $httpd->serves('go', 'the running request gets its response', $hold);
     for my $name (sort keys %request) {
         my $client = shift @client;
         my $answer = $shown->($client->answer);
@@ -93,8 +93,8 @@ for_each_parking_combo(sub {
         is $client->ask('/static.txt', keep => 1)->answer->{body}, "static\n",
             '... and keep-alive' if $answer !~ /^40[15]/;
     }
-    like $shown->($old->answer), qr/^200 .*^connection: Keep-Alive$/ms, 'HTTP/1.0 keeps, too';
-    is $old->ask('/static.txt')->answer->{body}, "static\n", '... its connection';
+    like $shown->($old->answer), qr/^200 .*^connection: Keep-Alive$/ms, 'HTTP/1.0 with keep-alive gets its response';
+    is $old->ask('/static.txt')->answer->{body}, "static\n", '... and another one over its connection';
 
     is $httpd->zone('all')->{Gone}, 0, 'no client is counted as disconnected';
 });

@@ -50,14 +50,14 @@ CONF
                        AdmissionParked => scalar @parks);
         push @line, $curl;
     }
-    $httpd->zone_becomes($zone, 'all stand in one line', Active => 1, Queued => $blocked + @parks);
-    $httpd->serves('mixed', 'the first ends well', $hold);
+    $httpd->zone_becomes($zone, 'all requests wait in one queue', Active => 1, Queued => $blocked + @parks);
+    $httpd->serves('mixed', 'the running request gets its response', $hold);
     if ($has_http2) {
-        like join('', readline pop @line), qr/^heavy .*^2$/ms, 'the stream is answered';
+        like join('', readline pop @line), qr/^heavy .*^2$/ms, 'the stream gets its response';
     }
     my @answers = answers(@line);
-    is_deeply [ grep { $_->{body} !~ /^heavy / } @answers ], [], 'all are answered';
-    is_deeply statuses(@answers), { 200 => @line - 1, 404 => 1 }, '... as they should be';
+    is_deeply [ grep { $_->{body} !~ /^heavy / } @answers ], [], 'all requests get their response';
+    is_deeply statuses(@answers), { 200 => @line - 1, 404 => 1 }, '... with the expected status';
     $_->leave for @line;
     $httpd->comes_to_rest;
     is $httpd->zone($zone)->{Gone}, 0, 'no client is counted as disconnected';
@@ -73,7 +73,7 @@ CONF
     push @line, map { $httpd->ask("/cgi-bin/heavy?id=on$_") } 1 .. 5;
     server_becomes($httpd, 'On again: new requests park in the queue in which old ones block',
                    AdmissionParked => 5, AdmissionBlocked => 5);
-    $httpd->serves('off', 'all are answered', @line);
+    $httpd->serves('off', 'all requests get their response', @line);
     is $httpd->zone($zone)->{Gone}, 0, 'no client is counted as disconnected';
     $_->leave for @line, $hold; # httpd 2.4.37 waits for it
     wait_for { $httpd->children == 1 } 'the old children end';

@@ -100,7 +100,7 @@ for_each_parking_combo(sub {
     wait_for { start_of($httpd, "stopped-second-$PARKED") } '... and so do the requests behind it';
     kill CONT => $one;
     is_deeply statuses(answers(@clients)), { 200 => 1 + 2 * $PARKED },
-        'when it goes on all are answered';
+        'when it is continued all requests get their response';
     is_deeply order_of($httpd, 'stopped-first-'),
         [ map { "stopped-first-$_" } 1 .. $PARKED ], '... in their order';
     is $httpd->zone($zone)->{Gone}, 0, 'no client is counted as disconnected';

@@ -71,11 +71,11 @@ for_each_parking_combo(sub {
         server_becomes($httpd, '... and hold no worker', AdmissionParked => $parked,
                        AdmissionBlocked => 0);
         is $httpd->get('/static.html')->{body}, "plain\n", '... nor hinder a file';
-        $httpd->serves($zone, 'all are served', @clients);
+        $httpd->serves($zone, 'all requests get their response', @clients);
         $httpd->zone_becomes($zone, '... and counted once', Active => 0, Queued => 0,
                              Admitted => $clients + 1, AdmittedAfterWait => $parked);
         $httpd->access_log_becomes('the log has one outcome of each',
                                    qr/id=$zone-\d.* zone=$zone status=queued /, $parked);
     }
-    is $watch->most, $limit, 'the limit was kept';
+    is $watch->most, $limit, 'no more programs ran than the limit';
 }, 'event+cgid', 'event+cgi');

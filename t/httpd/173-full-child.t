@@ -25,7 +25,7 @@ sub few_files {
     cmp_ok $status->{AdmissionBlocked}, '>', 2 * 25 - 4, '... and more hold a worker than'
         . ' the children at start have';
     is $httpd->get('/static.txt')->{status}, 200, 'a static file is served meanwhile';
-    $httpd->serves('files', 'all are served', @clients);
+    $httpd->serves('files', 'all requests get their response', @clients);
 }
 
 # One waits parked for its zone in a child, all threads of which others block

@@ -19,7 +19,7 @@ sub permit_comes_back {
     $httpd->zone_becomes($zone, "$how: one runs", Active => 1);
     $httpd->open_gate($name);
     $httpd->zone_becomes($zone, "$how: its permit comes back while nobody reads", Active => 0);
-    cmp_ok $httpd->status->{AdmissionSpooled}, '>', 0, '... something is kept';
+    cmp_ok $httpd->status->{AdmissionSpooled}, '>', 0, '... and bytes of the response are stored';
     is $httpd->get("/cgi-bin/heavy")->{status}, 200, '... the next request runs';
     return $reader;
 }

@@ -22,7 +22,7 @@ sub nothing_is_lost {
     $_->read_on for @readers;
     is scalar(grep { $_->has_read_all } @readers), 2, '... nothing is lost';
     $httpd->comes_to_rest;
-    is scalar(grep { /ADM0211/ } $httpd->error_log), 1, '... it was said once';
+    is scalar(grep { /ADM0211/ } $httpd->error_log), 1, '... and was logged once';
     return;
 }
 
@@ -39,7 +39,7 @@ sub bodies_arrive {
     $_->send('y' x 100_000) for @senders;
     is scalar(grep { $_->{body} =~ /^body 1000000$/m } answers(@senders)), 3,
         '... which arrive whole';
-    is scalar(grep { /ADM0211/ } $httpd->error_log), 1, '... it was said once';
+    is scalar(grep { /ADM0211/ } $httpd->error_log), 1, '... and was logged once';
     return;
 }
 

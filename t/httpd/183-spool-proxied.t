@@ -32,34 +32,33 @@ for_each_combo(sub {
     my ($combo) = @_;
     my @modules = qw(proxy proxy_http);
     needs_modules(@modules);
-    my $gates = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
-    mkdir "$gates/heavy";
-    my (undef, $port) = start_backend(sub { serve($_[0], "$gates") });
-    my $httpd = start_httpd(workers => 20, tls => 1, modules => \@modules, conf => join '',
+    my $httpd = new_httpd(workers => 20, tls => 1, modules => \@modules);
+    my (undef, $port) = start_backend(sub { serve($_[0], $httpd->{dir}) });
+    $httpd->configure(join '',
         "AdmissionSpool request=1M response=16M\n",
         "ProxyPass /back/ http://127.0.0.1:$port/\n",
         location('/back/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
-    my $open = sub { open my $gate, '>', "$gates/heavy/$_[0]" or die "$_[0]: $!\n" };
+    $httpd->start;
     for my $url ('url', 'tls_url') {
         my $reader = slow_reader($httpd->$url("/back/bulk/$url"), '--http1.1')->stop_reading;
-        $open->("$url-go");
+        $httpd->open_gate("$url-go");
         $httpd->zone_becomes('/back/', "$url: the permit comes back while nobody reads",
                              Active => 0);
         my $status = $httpd->status;
-        cmp_ok $status->{AdmissionSpooled}, '>', 0, '... something is kept';
+        cmp_ok $status->{AdmissionSpooled}, '>', 0, '... and bytes of the response are stored';
         is $status->{AdmissionRunning}, $combo->{mpm} eq 'event' ? 0 : 1,
             '... and the worker is counted where it waits for the client';
         $reader->read_on;
         ok $reader->has_read_all, '... and everything arrives';
 
         $reader = slow_reader($httpd->$url("/back/events/e$url"), '--http1.1')->stop_reading;
-        $open->("e$url-go");
+        $httpd->open_gate("e$url-go");
         wait_for { $httpd->status->{AdmissionSpooled} } "$url: another one is kept";
         $reader->read_on;
         for my $event (1 .. 3) {
             wait_for { $reader->read_so_far =~ /^event $event$/m }
                 "event $event comes while the backend is silent";
-            $open->("e$url-$event");
+            $httpd->open_gate("e$url-$event");
         }
         $reader->leave;
     }

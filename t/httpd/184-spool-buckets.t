@@ -52,7 +52,7 @@ for_each_combo(sub {
         }
         else {
             unlike $got{'/limited'}{body}, qr/<html>/i, '... no page is behind the data';
-            isnt $got{'/limited'}{status}, 0, '... the client is told that it is not whole';
+            isnt $got{'/limited'}{status}, 0, '... and the client gets an error';
         }
     }
     for my $path (qw(/unlimited/refused /limited/refused)) {

@@ -37,7 +37,7 @@ for_each_parking_combo(sub {
     my $before = descriptors($child);
     my @readers = map { pumped($httpd, "reader$_", $_ % 2 ? 'url' : 'tls_url', $_) } 1 .. $readers;
     $httpd->zone_becomes('/cgi-bin/', 'clients that do not read hold no permit', Active => 0);
-    cmp_ok $httpd->status->{AdmissionSpooled}, '>', 0, 'their answers are kept';
+    cmp_ok $httpd->status->{AdmissionSpooled}, '>', 0, 'their responses are stored';
     is $httpd->get('/cgi-bin/heavy?id=next')->{status}, 200, 'other requests run';
 
     (shift @readers)->leave for 1, 2;

@@ -77,7 +77,7 @@ for_each_combo(sub {
     my $rejected = post($httpd, 'none', 'Expect: 100-continue', 'Content-Length: 6');
     wait_for { $rejected->has_begun } 'a request that would be rejected gets a response';
     like $rejected->{buffer}, qr{^HTTP/1\.1 503 }, '... and is not asked for a body';
-    $httpd->serves('none', 'the other one ends well', $hold);
+    $httpd->serves('none', 'the running request gets its response', $hold);
 
     my $gone = post($httpd, 'heavy?id=gone', 'Content-Length: 10')->send('123');
     wait_for { $httpd->status->{AdmissionTransfers} == 1 } 'one more sends' if $is_event;

@@ -53,7 +53,7 @@ for_each_combo(sub {
 
     $httpd->configure(conf('auto 2 5'));
     $httpd->graceful;
-    wait_for { limit($httpd) == 5 } 'a reload: the new maximum holds, what was found is kept';
+    wait_for { limit($httpd) == 5 } 'after a reload the limit is the new maximum, not the minimum';
     is $httpd->zone($ZONE)->{LimitMax}, 5, '... and is shown';
 
     kill STOP => agent_of($httpd);
@@ -62,7 +62,7 @@ for_each_combo(sub {
     is limit($httpd), $before, '... and the limit holds, as all surely fit';
     kill KILL => agent_of($httpd);
     wait_for { $httpd->status->{AdmissionAgent} == 1 } 'it is killed: another one starts', 40;
-    cmp_ok limit($httpd), '>=', 2, '... and goes on from there';
+    cmp_ok limit($httpd), '>=', 2, '... and does not start below the minimum';
     $httpd->expect_in_log(qr/admission:warn.*ADM0133: admission-agent ended \(exit code or signal 9\)/);
 
     $httpd->configure(conf(3));
