@@ -21,8 +21,7 @@ for_each_combo(sub {
     my $places = $places{$zone};
 
     $httpd->expect_rejections($zone, 'it would have had to wait too long');
-    my @clients = $httpd->ask('/cgi-bin/heavy?until=late');
-    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    my @clients = $httpd->fill($zone, 'late', 1);
     push @clients, map { $httpd->ask('/cgi-bin/heavy') } 2 .. 20;
     $httpd->zone_becomes($zone, 'some wait, all others know', RejectedLate => 19 - $places, Queued => $places,
                          RejectedFull => 0);

@@ -50,11 +50,10 @@ for_each_combo(sub {
     $httpd->allow_in_log(qr/admission:warn.*ADM0104: /)->start;
     $httpd->expect_rejections("test.example:$zone", 'reserve');
     is $httpd->status->{AdmissionReserveFree}, 1, 'all but one in reserve: one is free';
-    my $first = $httpd->ask("${zone}heavy?until=go");
-    $httpd->zone_becomes($zone, '... and is used', Active => 1);
+    my ($first) = $httpd->fill($zone, 'go', 1);
     is_deeply statuses(answers(map { $httpd->ask("${zone}heavy") } 1 .. 3)), { 503 => 3 },
-        '... by one request';
-    $httpd->zone_becomes($zone, '... for that reason', RejectedReserve => 3);
+        '... and the next requests are rejected';
+    $httpd->zone_becomes($zone, '... because of the reserve', RejectedReserve => 3);
     is $httpd->get('/static.txt')->{status}, 200, '... but files are served';
     $httpd->serves('go', 'the request is answered', $first);
 });

@@ -39,8 +39,7 @@ sub streams_fill_the_queue {
     }
     $httpd->zone_becomes($zone, 'each was counted once', Admitted => $admitted);
 
-    my @hold = map { $httpd->ask("/cgi-bin/heavy?id=hold$_&until=go") } 1 .. $limit;
-    $httpd->zone_becomes($zone, 'the zone is full', Active => $limit);
+    my @hold = $httpd->fill($zone, 'go', $limit);
     my $curl = start_program(qw(curl -sk --http2 --max-time 30), $httpd->tls_url('/cgi-bin/heavy?id=left'));
     $httpd->zone_becomes($zone, 'a stream waits', Queued => 1);
     kill KILL => $curl;
@@ -60,8 +59,7 @@ sub threads_are_left {
     $httpd->expect_in_log(qr/admission:warn.*ADM0115: .*\b6 HTTP\/2 streams/);
     $httpd->expect_rejections("test.example:$zone", 'reserve');
 
-    my $hold = $httpd->ask('/cgi-bin/heavy?until=go');
-    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    my ($hold) = $httpd->fill($zone, 'go', 1);
     my $h2load = start_program(qw(h2load -n 20 -c 5 -m 4), $httpd->tls_url('/cgi-bin/heavy'));
     # Not all of them at once: mod_http2 holds some back itself.
     my $seen;
@@ -113,8 +111,7 @@ sub workers_come_back {
         location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 100 timeout=60s'))->start;
     my $line = sub {
         my ($gate) = @_;
-        my @hold = map { $httpd->ask("/cgi-bin/heavy?id=$gate$_&until=$gate") } 1 .. $limit;
-        $httpd->zone_becomes($zone, "$gate: the zone is taken", Active => $limit);
+        my @hold = $httpd->fill($zone, $gate, $limit);
         my $h2load = start_program(qw(h2load -T 30 -N 30 -n), $streams, '-c', $connections,
                                    '-m', $streams / $connections,
                                    $httpd->url('/cgi-bin/heavy?id=stream'));

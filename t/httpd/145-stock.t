@@ -12,7 +12,7 @@ for_each_combo(sub {
     my $http2 = $has_http2 && $combo->{mpm} ne 'prefork';
     my $httpd = AdmissionTest::Stock->new(combo => $combo, tls => 1, http2 => $http2, conf =>
         location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 2'));
-    my $zone = 'test.example:/cgi-bin/';
+    my $zone = '/cgi-bin/';
     $httpd->allow_in_log(qr/admission:warn.*mod_cgi\b/);
     $httpd->expect_rejections('/cgi-bin/', 'full');
     $httpd->start;
@@ -20,18 +20,14 @@ for_each_combo(sub {
     is scalar(grep { /:@{[ sprintf '%04X', $httpd->{port} ]} 0+:0000 0A / } split /\n/, $httpd->slurp('/proc/net/tcp6')), 1,
         'one socket listens for IPv4 and IPv6' if -e '/proc/net/tcp6';
 
-    my @inside = map { $httpd->ask("/cgi-bin/heavy?id=in$_&until=go") } 1, 2;
-    $httpd->zone_becomes($zone, 'two run', Active => 2);
-    my @waiting = map { $httpd->ask("/cgi-bin/heavy?id=wait$_&until=go") } 1, 2;
-    $httpd->zone_becomes($zone, 'two wait', Active => 2, Queued => 2);
+    my @clients = $httpd->fill($zone, 'go', 2, 2);
     my $rejected = $httpd->get('/cgi-bin/heavy?id=out');
     is $rejected->{status}, 503, 'the queue is full: 503';
     like $rejected->{headers}{'retry-after'} // '', qr/^\d+$/, '... with Retry-After';
     is $httpd->get('/static.txt')->{status}, 200, 'files are served';
-    $httpd->serves('go', 'all four are served', @inside, @waiting);
+    $httpd->serves('go', 'all four requests get their response', @clients);
 
-    my $old = $httpd->ask('/cgi-bin/heavy?id=old&until=reloaded');
-    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    my ($old) = $httpd->fill($zone, 'reloaded', 1);
     # mod_cgid loses a request whose program its daemon is about to start.
     wait_for { scalar(my @live = $httpd->live_programs_now) == 1 } '... and so does its program';
     $httpd->configure($httpd->{conf} =~ s/MaxConcurrent 2/MaxConcurrent 1/r);
@@ -43,8 +39,7 @@ for_each_combo(sub {
     SKIP: {
         last SKIP if $combo->{mpm} eq 'prefork';    # mod_http2 advises against it
         skip 'mod_http2 is not installed, or curl has none', 2 if !$http2;
-        my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=h2');
-        $httpd->zone_becomes($zone, 'one runs again', Active => 1, Queued => 0);
+        my ($hold) = $httpd->fill($zone, 'h2', 1);
         open my $curl, '-|', 'curl', '-sk', '--http2', '-o', '/dev/null', '-w', '%{http_version} %{http_code}',
             "https://127.0.0.1:$httpd->{tls_port}/cgi-bin/heavy?id=h2" or die "curl: $!\n";
         $httpd->zone_becomes($zone, 'a stream of HTTP/2 over TLS waits', Active => 1, Queued => 1);

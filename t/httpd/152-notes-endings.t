@@ -25,8 +25,7 @@ my $first = join '',
 for_each_combo(sub {
     my $httpd = start_httpd(conf => $first);
 
-    my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
-    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    my ($hold) = $httpd->fill($zone, 'go', 1);
     my $leaves = $httpd->ask('/cgi-bin/heavy?id=leaves', keep => 1);
     wait_for { $httpd->zone($zone)->{OldestWaitMs} >= 20 } 'one waits for a while';
     $leaves->leave;
