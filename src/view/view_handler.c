@@ -100,8 +100,16 @@ static int write_output(request_rec *r, const query_t *query,
     if (strcmp(query->output, "ready") == 0) {
         return admission_probe_write(r, only);
     }
-    return *query->output ? HTTP_NOT_FOUND
-                          : admission_page_write(r, only, query->filter);
+    if (*query->output) {
+        return admission_text_answer(
+            r, HTTP_NOT_FOUND,
+            apr_psprintf(
+                r->pool,
+                "There is no output '%s': use json, prometheus, ready, "
+                "zone=NAME or filter=TEXT.",
+                admission_text_utf8(r->pool, query->output)));
+    }
+    return admission_page_write(r, only, query->filter);
 }
 
 /* Reject an override by GET: browsers follow links without asking the user. */

@@ -110,6 +110,7 @@ for_each_combo(sub {
             [ 'zone=%C3%BC', 404, "No zone is called '\xc3\xbc'." ],
             [ 'json&zone=%ff', 404, "No zone is called '\xc3\xbf'." ],
             [ 'json&zone=' . 'x' x 4000, 404, "No zone is called '" . 'x' x 4000 . "'." ],
+            [ 'auto', 404, "There is no output 'auto': use json, prometheus, ready, zone=NAME or filter=TEXT." ],
             [ 'json&zone=%zz', 400, 'zone=, history= and who= name one zone, and once, encoded as in a URL.' ],
             [ "json&zone=$used&zone=$used", 400, 'zone=, history= and who= name one zone, and once, encoded as in a URL.' ],
             [ "json&zone=$used&history=$used", 400,
