@@ -11,21 +11,9 @@ static uint64_t life_of(uint32_t idx)
     return atomic_load(&adm_child_at(segment, idx)->life);
 }
 
-static int live_on(void *unused)
-{
-    join();
-    return stay();
-}
-
-/* A child that lives until killed. */
-static pid_t start_child(void)
-{
-    return start_to_stay(live_on, NULL);
-}
-
 TEST(children_get_records_of_their_own)
 {
-    pid_t pids[3] = { start_child(), start_child(), start_child() };
+    pid_t pids[3] = { start_holder(0), start_holder(0), start_holder(0) };
     unsigned n;
 
     for (n = 0; n < 3; n++) {
@@ -40,7 +28,7 @@ TEST(a_full_table_of_children_is_reported)
     adm_child_t *child = NULL;
 
     make_segment(1, 1, 64);
-    pid = start_child();
+    pid = start_holder(0);
     ck_assert_int_eq(adm_child_register(&child, segment, 1, pool), ADM_NO_CHILD);
     ck_assert_ptr_null(child);
     ck_assert(!adm_child_is_registered_here());
@@ -53,8 +41,8 @@ TESTS(the_record_of_a_dead_child_is_used_again, 0, 2)
     pid_t first;
 
     make_segment(1, 2, 64);
-    first = start_child();
-    (_i ? kill_noticed : kill_unnoticed)(start_child());
+    first = start_holder(0);
+    (_i ? kill_noticed : kill_unnoticed)(start_holder(0));
     ck_assert_uint_eq(join()->idx, 2);
     ck_assert_uint_eq(adm_life_sequence(life_of(2)), 1);
     kill_unnoticed(first);
@@ -69,7 +57,7 @@ static int exit_orderly(void *unused)
 TEST(the_parents_note_makes_a_child_dead)
 {
     unsigned news = atomic_load(&segment->header->news);
-    pid_t pid = start_child();
+    pid_t pid = start_holder(0);
 
     kill_noticed(pid);
     ck_assert_int_eq(adm_life_state(life_of(1)), ADM_LIFE_DEAD);
@@ -80,7 +68,7 @@ TEST(the_parents_note_makes_a_child_dead)
 
 TEST(the_end_of_an_unknown_process_is_ignored)
 {
-    pid_t pid = start_child();
+    pid_t pid = start_holder(0);
     uint64_t life = life_of(1);
     unsigned news = atomic_load(&segment->header->news);
 
@@ -104,7 +92,7 @@ TEST(a_record_with_the_own_pid_was_left_by_a_dead_namesake)
 /* Loop test: the process that claims the only record is gone, or lives. */
 TESTS(a_claim_holds_while_its_process_lives, 0, 2)
 {
-    pid_t pid = start_child();
+    pid_t pid = start_holder(0);
 
     if (!_i) {
         kill_unnoticed(pid);

@@ -1,5 +1,4 @@
 /* test_flow.c - the flows of a zone, one per key. */
-#include "core/adm_pool.h"
 #include "fair/fair_flow.h"
 #include "fair/fair_ring.h"
 #include "test_story.h"
@@ -171,9 +170,7 @@ TESTS(faults_in_flows_are_detected, 0, 9)
     table = fair_flow_table(segment, rec);
     flow = &table->flows[ask_of('A')->flow_idx - 1];
     ck_assert_pstr_eq(damage(_i), adm_check(segment));
-    ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
-    adm_pool_rebuild_locked(segment, rec);
-    adm_lock_release(&rec->lock);
+    rebuild_zone(zone);
     tell("has A; waiting 2");
 }
 

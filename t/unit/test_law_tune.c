@@ -112,9 +112,8 @@ TEST(a_zone_without_programs_does_not_wait_for_their_size)
 
 TEST(memory_has_room_for_as_many_as_their_peaks_allow)
 {
-    begin(1, 50);
+    begin_with(1, 50, 50, 206 * MB, 207 * MB);
     law_tune_off = LAW_TUNE_NO_RAMP;
-    law_tune_remember(&bench.tune, 50, 206 * MB, 207 * MB);
     /* 1024 MB less a reserve of 51: 4 of 206. */
     ck_assert_uint_eq(look_for(0.5), 4);
     ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_MEMORY);
@@ -201,9 +200,8 @@ TEST(a_forecast_keeps_away_from_the_cliff)
 {
     size_t i;
 
-    begin(1, 50);
+    begin_with(1, 50, 8, 206 * MB, 206 * MB);
     law_tune_off = LAW_TUNE_NO_BRAKE;
-    law_tune_remember(&bench.tune, 8, 206 * MB, 206 * MB);
     for (i = 0; i < 4; i++) {
         replay_cliff(i);
         run_programs(4, cliff[i].used_mb / 4);
@@ -323,9 +321,8 @@ TEST(a_state_that_is_garbage_goes_on_with_the_limit_in_force)
 
 TEST(one_program_with_a_false_size_does_not_raise_the_limit)
 {
-    begin(1, 50);
+    begin_with(1, 50, 50, 206 * MB, 207 * MB);
     law_tune_off = LAW_TUNE_NO_RAMP;
-    law_tune_remember(&bench.tune, 50, 206 * MB, 207 * MB);
     look_for(1);
     end_program_of(0);
     ck_assert_uint_le(look_for(1), 9);

@@ -1,8 +1,6 @@
 /* test_pool.c - a zone's tickets: unused ones, the line, and how both are
  * derived again. Looks into the segment. */
 
-#include "core/adm_pool.h"
-#include "core/adm_zone.h"
 #include "test_support.h"
 
 /* A zone of 3 inside and 5 in line (tickets 1..8), two unused ones behind. */
@@ -16,17 +14,6 @@ static void fill_zone(void)
     enter_many(child, zone, unused, 2, ADM_WAITING);
     adm_ticket_cancel(&unused[0], ADM_GONE, adm_now());
     adm_ticket_cancel(&unused[1], ADM_GONE, adm_now());
-}
-
-/* Run the rebuild under the lock, as the next owner would. */
-static void rebuild(void)
-{
-    apr_status_t rv;
-    adm_zone_rec_t *rec = adm_zone_lock(segment, zone.idx, &rv);
-
-    ck_assert_ptr_nonnull(rec);
-    adm_pool_rebuild_locked(segment, rec);
-    adm_zone_unlock(segment, rec, adm_now());
 }
 
 TEST(a_ticket_given_back_is_used_again_before_a_fresh_one)
@@ -60,7 +47,7 @@ TEST(an_unknown_state_becomes_an_unused_ticket)
 
     fill_zone();
     atomic_store(&rec_of_ticket(&unused[0])->state, 12345);
-    rebuild();
+    rebuild_zone(zone);
     ck_assert_uint_eq(atomic_load(&rec_of_ticket(&unused[0])->state), ADM_TICKET_FREE);
     for (n = 0; n < 5; n++) {
         leave(n < 3 ? &inside[n] : &waiting[n - 3]);
@@ -96,7 +83,7 @@ TEST(a_long_queue_over_many_chunks_is_sorted_by_arrival)
     for (n = 0; n < LENGTH; n++) {
         rec_of_ticket(&line[n])->next_idx = 5;
     }
-    rebuild();
+    rebuild_zone(zone);
     zone_called("one", 1, 2 * LENGTH);
     adm_round(child, adm_now(), false);
     for (n = 0; n < LENGTH; n++) {

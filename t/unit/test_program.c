@@ -173,8 +173,12 @@ static void *has_ended_in_thread(void *ticket)
 TEST(another_thread_may_check_whether_the_program_runs)
 {
     pid_t pid = admit_and_run();
+    pthread_t thread;
+    void *has_ended;
 
-    ck_assert_ptr_null(in_thread(has_ended_in_thread, &ticket));
+    ck_assert_int_eq(pthread_create(&thread, NULL, has_ended_in_thread, &ticket), 0);
+    pthread_join(thread, &has_ended);
+    ck_assert_ptr_null(has_ended);
     end_of_program(pid);
 }
 

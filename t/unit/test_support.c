@@ -15,6 +15,8 @@
 #include <apr_strings.h>
 
 #include "core/adm_child.h"
+#include "core/adm_pool.h"
+#include "core/adm_zone.h"
 #include "test_support.h"
 
 /* Generous: slow machines and valgrind only lengthen failing tests. */
@@ -296,6 +298,16 @@ adm_ticket_rec_t *rec_of_ticket(const adm_ticket_t *ticket)
     return adm_ticket_at(segment, ticket->idx);
 }
 
+void rebuild_zone(adm_zone_t zone)
+{
+    apr_status_t rv;
+    adm_zone_rec_t *rec = adm_zone_lock(segment, zone.idx, &rv);
+
+    ck_assert_ptr_nonnull(rec);
+    adm_pool_rebuild_locked(segment, rec);
+    adm_zone_unlock(segment, rec, adm_now());
+}
+
 uint32_t active_in(adm_zone_t zone)
 {
     return atomic_load(&rec_of_zone(zone)->active);
@@ -446,14 +458,4 @@ void play_together(unsigned count, story_t story)
     for (n = 0; n < count; n++) {
         ck_assert_int_eq(end_of(pids[n]), 0);
     }
-}
-
-void *in_thread(void *(*function)(void *), void *context)
-{
-    pthread_t thread;
-    void *result;
-
-    ck_assert_int_eq(pthread_create(&thread, NULL, function, context), 0);
-    pthread_join(thread, &result);
-    return result;
 }

@@ -148,6 +148,9 @@ uint32_t orphans_in(adm_zone_t zone);
 adm_zone_rec_t *rec_of_zone(adm_zone_t zone);
 adm_ticket_rec_t *rec_of_ticket(const adm_ticket_t *ticket);
 
+/** Derive the zone's queue, lists and counters from its tickets again. */
+void rebuild_zone(adm_zone_t zone);
+
 /** A zone's figures. */
 adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone);
 
@@ -201,8 +204,5 @@ pid_t start_to_die_in_hand_over(void);
 /** Play it in so many processes at once, each of which gets its number, from 0. All
  *  have to end well. */
 void play_together(unsigned count, story_t story);
-
-/** Call it in another thread. @return its result. */
-void *in_thread(void *(*function)(void *), void *context);
 
 #endif
