@@ -398,7 +398,8 @@ sub parent_of {
     return (proc_stat($pid))[1];
 }
 
-sub watch { return watch_programs(@{ $_[0] }{qw(dir group)}) }
+# With a limit: that of Admission::Live.
+sub watch { my ($self, $limit) = @_; return watch_programs(@$self{qw(dir group)}, $limit) }
 
 # ---- requests ---------------------------------------------------------------
 

@@ -8,15 +8,20 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use IO::Select;
+use JSON::PP ();
+use List::Util qw(max);
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
 use Admission::File qw(slurp);
 use Admission::Program qw(hear_signals undisturbed);
 
-our @EXPORT_OK = qw(describe live_programs watch_programs);
+our @EXPORT_OK = qw(live_programs watch_programs);
 
-my $SETTLED = 10;   # seconds after which a process will not exec any more
+my $SETTLED    = 10;   # seconds after which a process will not exec any more
+my $LATELY     = 3;    # seconds in which a permit becomes a program
+my $MOST_WRONG = 10;   # samples described in full
 
 # The pids alive at one moment: those alive in two looks one after the other,
 # so that one which ends and one which starts are never counted together. Of one process
@@ -69,17 +74,26 @@ sub describe {
     return $text;
 }
 
-# Starts a sampler. It looks every few milliseconds until asked for the most
-# it has seen: watch_programs($dir)->most, or ->seen. The
-# directory has one named heavy. Programs wait until they were seen:
-# programs/heavy.c says how.
+# Starts an observer: watch_programs($dir)->most, or ->seen. It samples every few milliseconds until
+# asked. The directory has one named heavy, and programs wait until they were seen
+# (programs/heavy.c).
+#
+# With a limit, no program waits, and the observer records each sample with more programs:
+#
+#     my $observer = watch_programs($dir, $group, 4);
+#     $observer->allow(6);     # before a reload with a higher limit
+#     $observer->lower(2);     # after a reload with a lower one
+#
+# A lower limit ends no program. The number allowed then falls with the number of live programs:
+# it is the maximum of the last seconds, until that is the limit.
 sub watch_programs {
-    my ($dir, $group) = @_;
+    my ($dir, $group, $limit) = @_;
     my $self = bless { owner => $$ }, __PACKAGE__;
     pipe $self->{reader}, my $writer or die "pipe: $!\n";
+    pipe my $orders, $self->{orders} or die "pipe: $!\n";
     undisturbed {
         my $pid = fork // die "fork: $!\n";
-        sample($dir, $group, $writer, $self->{owner}) if $pid == 0;
+        sample($dir, $group, $limit, $orders, $writer, $self->{owner}) if $pid == 0;
         $self->{pid} = $pid;
     };
     close $writer;
@@ -87,39 +101,17 @@ sub watch_programs {
     return $self;
 }
 
-# The sampler itself.
-sub sample {
-    my ($dir, $group, $writer, $test) = @_;
-    my ($most, $looks, $largest, %seen) = (0, 0, '');
-    my $asked = 0;
+sub allow { my ($self, $limit) = @_; syswrite $self->{orders}, "allow $limit\n" }
+sub lower { my ($self, $limit) = @_; syswrite $self->{orders}, "lower $limit\n" }
 
-    $SIG{TERM} = sub { $asked = 1 };
-    $SIG{INT} = 'IGNORE';
-    hear_signals();
-    open my $file, '>', "$dir/heavy/looks" or die "$dir/heavy/looks: $!\n";
-    while (!$asked && getppid() == $test) {
-        my @live = live_programs($dir, \%seen, $group);
-        if (@live > $most) {
-            $most = @live;
-            $largest = describe(@live);
-        }
-        syswrite $file, '.';
-        syswrite $writer, "ready\n" if ++$looks == 1;
-        sleep 0.003;
-    }
-    unlink "$dir/heavy/looks";
-    syswrite $writer, "$most $looks$largest\n";
-    POSIX::_exit(0);
-}
-
-# Ends it. @return { most, looks, largest }, the last a text that says who they were.
+# Ends the observer. @return { looks, seconds, most, largest: a text that describes these
+# programs, under: { limit => most programs }, wrong: [ text ] }.
 sub seen {
     my ($self) = @_;
 
     if (!$self->{seen}) {
         kill TERM => $self->{pid};
-        @{ $self->{seen} }{qw(most looks largest)} =
-            split ' ', readline($self->{reader}) // '0 0', 3;
+        $self->{seen} = JSON::PP::decode_json(readline($self->{reader}) // '{"most":0,"looks":0}');
         waitpid $self->{pid}, 0;
     }
     return $self->{seen};
@@ -140,6 +132,75 @@ sub DESTROY {
 
     kill KILL => $self->{pid};
     waitpid $self->{pid}, 0;
+}
+
+# ---- in the observer's own process ------------------------------------------
+
+sub sample {
+    my ($dir, $group, $limit, $orders, $writer, $test) = @_;
+    my %report = (looks => 0, most => 0, largest => '', under => {}, wrong => []);
+    my %self = (limit => $limit, allowed => $limit, lately => [], lowered_at => 0, report => \%report,
+                orders => IO::Select->new($orders));
+    my ($began, $is_asked, $file, %seen) = (time, 0);
+
+    $SIG{TERM} = sub { $is_asked = 1 };
+    $SIG{$_} = 'IGNORE' for qw(INT PIPE);
+    hear_signals();
+    open $file, '>', "$dir/heavy/looks" or die "$dir/heavy/looks: $!\n" if !defined $limit;
+    while (!$is_asked && getppid() == $test) {
+        obey(\%self);
+        my @live = live_programs($dir, \%seen, $group);
+        @report{qw(most largest)} = (scalar @live, describe(@live)) if @live > $report{most};
+        judge(\%self, @live) if defined $limit;
+        syswrite $file, '.' if $file;
+        syswrite $writer, "ready\n" if ++$report{looks} == 1;
+        sleep 0.003;
+    }
+    unlink "$dir/heavy/looks" if $file;
+    my $more = @{ $report{wrong} } - $MOST_WRONG;
+    splice @{ $report{wrong} }, $MOST_WRONG, $more, "and $more more samples" if $more > 0;
+    $report{seconds} = time - $began;
+    print $writer JSON::PP::encode_json(\%report), "\n";
+    close $writer;
+    POSIX::_exit(0);
+}
+
+sub obey {
+    my ($self) = @_;
+
+    while ($self->{orders}->can_read(0)) {
+        sysread(($self->{orders}->handles)[0], my $lines, 4096) or return;
+        for (split /\n/, $lines) {
+            my ($what, $limit) = split;
+            $self->{limit} = $limit;
+            $self->{allowed} = $limit if $what eq 'allow' && $limit > $self->{allowed};
+            $self->{lately} = [];
+            $self->{lowered_at} = time;
+        }
+    }
+}
+
+sub judge {
+    my ($self, @live) = @_;
+    my $report = $self->{report};
+
+    fall($self, scalar @live) if $self->{allowed} > $self->{limit};
+    my $most = \$report->{under}{ $self->{allowed} };
+    $$most = @live if @live > ($$most // 0);
+    push @{ $report->{wrong} }, sprintf('%.3f: %d live, %d allowed:', time, scalar @live, $self->{allowed})
+        . describe(@live) if @live > $self->{allowed};
+}
+
+sub fall {
+    my ($self, $live) = @_;
+    my $now = time;
+    my $lately = $self->{lately};
+
+    push @$lately, [ $now, $live ];
+    shift @$lately while $lately->[0][0] < $now - $LATELY;
+    return if $now < $self->{lowered_at} + $LATELY;
+    my $most = max $self->{limit}, map { $_->[1] } @$lately;
+    $self->{allowed} = $most if $most < $self->{allowed};
 }
 
 1;

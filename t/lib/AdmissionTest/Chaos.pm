@@ -16,7 +16,6 @@ use Time::HiRes qw(sleep time);
 use AdmissionTest;
 use Admission::Config;
 use Admission::Crowd;
-use AdmissionTest::Observer;
 use AdmissionTest::Storm;
 
 use parent 'AdmissionTest::Accidents';
@@ -85,7 +84,7 @@ sub begin {
                          qr/ADM0115: /);
     set_limit($self, $self->{limit});
     $httpd->start;
-    $self->{observer} = AdmissionTest::Observer->watch($httpd->{dir}, $self->{limit}, $httpd->{group});
+    $self->{observer} = $httpd->watch($self->{limit});
     return bless $self, __PACKAGE__;
 }
 
@@ -325,7 +324,7 @@ sub finish {
     my ($self) = @_;
     my $httpd = $self->{httpd};
     my $seen = $self->{seen};
-    my $report = $self->{observer}->report;
+    my $report = $self->{observer}->seen;
     my $longest = 1000 * ($QUEUE_TIMEOUT + $LONGEST_STOP + $SLACK);
     my $programs = grep { /^start / } $httpd->record;
 
@@ -339,9 +338,9 @@ sub finish {
     note join ', ', (map { "clients $_: $seen->{$_}" } sort keys %$seen),
          "outside clients: $self->{sent}", "programs: $programs";
     note sprintf 'observed %d times in %d seconds; most live programs under '
-         . 'each limit: %s', $report->{samples}, $report->{seconds},
-         join ', ', map { "$report->{most}{$_} under $_" }
-                    sort { $a <=> $b } keys %{ $report->{most} };
+         . 'each limit: %s', $report->{looks}, $report->{seconds},
+         join ', ', map { "$report->{under}{$_} under $_" }
+                    sort { $a <=> $b } keys %{ $report->{under} };
     $httpd->stop;
 }
 

@@ -15,7 +15,7 @@ use Time::HiRes qw(sleep time);
 
 use AdmissionTest;
 use Admission::Crowd;
-use AdmissionTest::Observer;
+use Admission::Live qw(watch_programs);
 use Admission::Redis;
 use AdmissionTest::Wire;
 
@@ -52,7 +52,7 @@ sub start {
         $httpd->configure($self->conf($n));
         $httpd->start;
     }
-    $self->{observer} = AdmissionTest::Observer->watch($self->dir, $self->{limit}) if $self->{watched};
+    $self->{observer} = watch_programs($self->dir, undef, $self->{limit}) if $self->{watched};
     return $self;
 }
 
@@ -138,6 +138,30 @@ sub goes_on {
     return wait_for { $self->ended > $before + $LIMIT } $what, $within // 15;
 }
 
+# Assertions: a load of 5 clients per server, or with these options of load(), continues when the
+# code has run, and afterwards the fleet is at rest.
+sub survives {
+    my ($self, $what, $code, %o) = @_;
+    my $within = $o{within} // 30;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    $self->load($o{clients} // 5, %o);
+    $self->goes_on("$what: requests run");
+    $code->();
+    $self->goes_on("$what: requests run afterwards", $within);
+    $self->rest(within => $within);
+}
+
+# An assertion that no server has a lease.
+sub is_lapsed {
+    my ($self, $what) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return wait_for { @{ $self->{httpds} } == grep { ($_->{FleetState} // '') eq 'fallback' } $self->zones }
+        "$what: no server has a lease", 20;
+}
+
+sub wires_become { my ($self, $how) = @_; $_->becomes($how) for @{ $self->{wires} } }
+
 # An assertion that a server whose AdmissionEngine says this, from a reload on, tells in
 # one line why that is no engine, and has it as before after another reload.
 sub is_told {
@@ -207,8 +231,8 @@ sub never_exceeded {
     }
     cmp_ok $seen, '<=', $most, "never more than $most programs at once, by their record" if !$self->{kills_programs};
     if (my $observer = delete $self->{observer}) {
-        my $report = $observer->report;
-        ok !@{ $report->{wrong} }, "never more than $self->{limit}, in $report->{samples} looks"
+        my $report = $observer->seen;
+        ok !@{ $report->{wrong} }, "never more than $self->{limit}, in $report->{looks} looks"
             or diag join "\n", @{ $report->{wrong} };
     }
     return $seen;

@@ -55,8 +55,8 @@ sub dies {
 }
 
 sub watch {
-    my ($self) = @_;
-    push @{ $self->{watches} }, my $watch = $self->SUPER::watch;
+    my ($self, $limit) = @_;
+    push @{ $self->{watches} }, my $watch = $self->SUPER::watch($limit);
     return $watch;
 }
 
