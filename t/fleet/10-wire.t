@@ -9,43 +9,32 @@ use Time::HiRes qw(sleep time);
 engine_or_skip('redis');
 
 my $LEASE = 3;
+my @KEEPS_LEASE = ('delay 50', 'delay 150', 'trickle');
+my @LOSES_LEASE = ('delay 900', qw(stall deaf mute hush cut garbage flood));
 
-# What happens, for how long, and what becomes of the lease of the server.
-my @ACCIDENTS = (
-    [ 'delay 50',  2,            'leased' ],
-    [ 'delay 150', $LEASE + 2,   'leased' ],
-    [ 'trickle',   $LEASE + 2,   'leased' ],
-    [ 'delay 900', $LEASE + 2,   'fallback' ],
-    [ 'stall',     $LEASE + 2,   'fallback' ],
-    [ 'deaf',      $LEASE + 2,   'fallback' ],
-    [ 'mute',      $LEASE + 2,   'fallback' ],
-    [ 'hush',      $LEASE + 2,   'fallback' ],
-    [ 'cut',       $LEASE + 2,   'fallback' ],
-    [ 'garbage',   $LEASE + 2,   'fallback' ],
-    [ 'flood',     $LEASE + 2,   'fallback' ],
-);
+sub start_fleet { return AdmissionTest::Fleet->start($_[0], lease => $LEASE, hold => 2, timeout => '1s') }
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $fleet = AdmissionTest::Fleet->start($combo, lease => $LEASE, hold => 2, timeout => '1s');
+    my $fleet = start_fleet($combo);
+    my ($httpd, $wire) = map { $fleet->{$_}[1] } qw(httpds wires);
 
     $fleet->is_leased;
-    for my $accident (@ACCIDENTS) {
-        my ($how, $seconds, $state) = @$accident;
-        my $errors = $fleet->{httpds}[1]->status->{AdmissionEngineErrors};
+    for my $how (@KEEPS_LEASE, @LOSES_LEASE) {
+        my $state = (grep { $_ eq $how } @KEEPS_LEASE) ? 'leased' : 'fallback';
+        my $errors = $httpd->status->{AdmissionEngineErrors};
 
-        $fleet->load(4);
-        $fleet->goes_on("$how: there is a load");
-        $fleet->{wires}[1]->becomes($how);
-        $fleet->goes_on('... one server has it, the load goes on');
-        sleep $seconds;
-        wait_for { $fleet->{httpds}[1]->zone('db')->{FleetState} eq $state } "... and its lease is $state";
-        my $seen = $fleet->{httpds}[1]->status->{AdmissionEngineErrors} - $errors;
-        ok $state eq 'leased' ? $seen == 0 : $seen > 0, "... with $seen connections lost";
-        $fleet->{wires}[1]->becomes('pass');
-        $fleet->rest;
+        $fleet->survives("one connection: $how", sub {
+            $wire->becomes($how);
+            $fleet->goes_on('... requests run meanwhile');
+            sleep $LEASE + 2;
+            wait_for { $httpd->zone('db')->{FleetState} eq $state } "... the server is in the state $state";
+            my $seen = $httpd->status->{AdmissionEngineErrors} - $errors;
+            ok $state eq 'leased' ? $seen == 0 : $seen > 0, "... with $seen connections lost";
+            $wire->becomes('pass');
+        }, clients => 4);
     }
-    # All is whole again shortly before a lease ends, and the agent is not there yet.
+    # The network recovers shortly before a lease ends, and the agent is not there yet.
     for my $left (0.02, 0.04, 0.06) {
         my $end;
         $fleet->{wires}[0]->becomes('stall');
@@ -56,35 +45,27 @@ for_each_combo(sub {
         $fleet->{wires}[0]->becomes('pass');
         $fleet->rest;
     }
-    cmp_ok $fleet->lines(1, qr/ADM0141/), '<=', 1 + (time - $^T) / 60, 'at most a line a minute';
+    cmp_ok $fleet->lines(1, qr/ADM0141/), '<=', 1 + (time - $^T) / 60, 'the log has at most one line per minute';
     $fleet->stop;
 }, 'event+cgid');
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $fleet = AdmissionTest::Fleet->start($combo, lease => $LEASE, hold => 2, timeout => '1s');
+    my $fleet = start_fleet($combo);
 
     $fleet->is_leased;
-    for my $accident (grep { $_->[2] eq 'fallback' } @ACCIDENTS) {
-        my ($how, $seconds) = @$accident;
-
-        $fleet->load(4);
-        $fleet->goes_on("$how: there is a load");
-        $_->becomes($how) for @{ $fleet->{wires} };
-        wait_for { 3 == grep { ($_->{FleetState} // '') eq 'fallback' } $fleet->zones }
-            '... all have it: no lease', $LEASE + 10;
-        $_->becomes('pass') for @{ $fleet->{wires} };
-        $fleet->goes_on('... which ends, and the load goes on', 30);
-        $fleet->rest;
+    for my $how (@LOSES_LEASE) {
+        $fleet->survives("all connections: $how", sub {
+            $fleet->wires_become($how);
+            $fleet->is_lapsed($how);
+            $fleet->wires_become('pass');
+        }, clients => 4);
     }
-
-    # Connections are lost again and again, and what was on its way comes later.
-    $fleet->load(4);
-    for my $n (1 .. 60) {
-        $fleet->{wires}[$n % 3]->becomes('lose ' . (0, 100, 600, 1500)[$n % 4]);
-        sleep 0.1;
-    }
-    $fleet->goes_on('connections are lost, what was sent comes later: the load goes on', 30);
-    $fleet->rest;
+    $fleet->survives('connections are lost, and what was sent arrives later', sub {
+        for my $n (1 .. 60) {
+            $fleet->{wires}[$n % 3]->becomes('lose ' . (0, 100, 600, 1500)[$n % 4]);
+            sleep 0.1;
+        }
+    }, clients => 4);
     $fleet->stop;
 }, 'prefork+cgi', 'worker+cgid');

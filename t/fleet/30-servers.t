@@ -10,29 +10,33 @@ use Time::HiRes qw(sleep time);
 engine_or_skip('redis');
 
 my ($LEASE, $HOLD) = (4, 2);
+my $LIMIT = $AdmissionTest::Fleet::LIMIT;
 
-# All permits are with one server, whose programs wait for a gate.
-sub take_all {
+# Requests that run until the gate is opened, for all permits: ($gate, clients).
+sub ask_for_all {
     my ($fleet, $n) = @_;
-    my $httpd = $fleet->{httpds}[$n];
     my $gate = 'all' . ++$fleet->{gates};
-    my @asked = map { $httpd->ask("/cgi-bin/heavy?until=$gate") } 1 .. $AdmissionTest::Fleet::LIMIT;
 
-    $httpd->zone_becomes('db', "server $n has all", Active => $AdmissionTest::Fleet::LIMIT);
-    return ($gate, @asked);
+    return ($gate, map { $fleet->{httpds}[$n]->ask("/cgi-bin/heavy?until=$gate") } 1 .. $LIMIT);
 }
 
-# Seconds until this one runs as many.
+sub take_all {
+    my ($fleet, $n) = @_;
+    my @asked = ask_for_all($fleet, $n);
+
+    $fleet->{httpds}[$n]->zone_becomes('db', "server $n has all permits", Active => $LIMIT);
+    return @asked;
+}
+
+# Seconds until this server has all permits.
 sub until_it_has {
     my ($fleet, $n, $since, $what) = @_;
-    my $httpd = $fleet->{httpds}[$n];
-    my $gate = 'has' . ++$fleet->{gates};
-    my @asked = map { $httpd->ask("/cgi-bin/heavy?until=$gate") } 1 .. $AdmissionTest::Fleet::LIMIT;
+    my ($gate, @asked) = ask_for_all($fleet, $n);
 
-    wait_for { $httpd->zone('db')->{Active} == $AdmissionTest::Fleet::LIMIT } $what, 60;
+    wait_for { $fleet->{httpds}[$n]->zone('db')->{Active} == $LIMIT } $what, 60;
     my $took = time - $since;
-    $fleet->{httpds}[0]->open_gate($gate);
-    is_deeply statuses(answers(@asked)), { 200 => $AdmissionTest::Fleet::LIMIT }, '... and serves them';
+    $fleet->{httpds}[0]->serves($gate, '... and serves requests with them', @asked);
+    note sprintf '... after %.1f s', $took;
     return $took;
 }
 
@@ -53,8 +57,6 @@ for_each_combo(sub {
     $fleet->{kills_programs} = 1;
     my $first = until_it_has($fleet, 0, $began, 'the very first permits');
     cmp_ok $first, '>=', $LEASE + $HOLD, '... come after lease and hold';
-    note sprintf 'first permits %.1f s after the first server was started, lease %d s, hold %d s',
-        $first, $LEASE, $HOLD;
     $fleet->is_leased;
 
     # Dead for good.
@@ -62,7 +64,6 @@ for_each_combo(sub {
     kill_whole($fleet->{httpds}[2]);
     my $took = until_it_has($fleet, 0, time, '... another one has what it had');
     cmp_ok $took, '>', $HOLD, '... not before the hold is over';
-    note sprintf '... after %.1f s', $took;
     $fleet->{httpds}[2]->start;
     $fleet->is_leased('it is started again');
     $fleet->rest;
@@ -72,8 +73,7 @@ for_each_combo(sub {
     kill_whole($fleet->{httpds}[2]);
     my $killed = time;
     $fleet->{httpds}[2]->start;
-    $took = until_it_has($fleet, 0, $killed, 'killed and started at once: others have what it had');
-    note sprintf '... after %.1f s, with the start of httpd', $took;
+    until_it_has($fleet, 0, $killed, 'killed and started at once: others have what it had');
     $fleet->rest;
 
     # Stopped in order, idle and busy.
@@ -82,7 +82,6 @@ for_each_combo(sub {
     answers(@asked);
     $fleet->{httpds}[2]->stop;
     $took = until_it_has($fleet, 0, time, 'a server stops: another one has what it had');
-    note sprintf '... after %.1f s', $took;
     cmp_ok $took, '<', $LEASE, '... long before its lease is over' if $ENV{ADMISSION_TIMED};
     $fleet->{httpds}[2]->start;
     $fleet->is_leased('it is started again');
@@ -91,7 +90,7 @@ for_each_combo(sub {
     take_all($fleet, 2);
     my @stopped = ($fleet->{httpds}[2]->processes);
     # Its programs live on beyond the hold, though they do not run meanwhile.
-    $fleet->{observer}->allow(2 * $AdmissionTest::Fleet::LIMIT);
+    $fleet->{observer}->allow(2 * $LIMIT);
     kill STOP => @stopped;
     my @waits = map { $fleet->{httpds}[0]->ask('/cgi-bin/heavy?until=later') } 1, 2;
     sleep $LEASE + $HOLD + 2;
@@ -104,7 +103,7 @@ for_each_combo(sub {
     $fleet->{httpds}[0]->open_gate('later');
     is_deeply statuses(answers(@waits, $more)), { 200 => 3 }, 'all are served';
     wait_for { !$fleet->{httpds}[0]->live_programs_now } 'no program is left', 20;
-    $fleet->{observer}->lower($AdmissionTest::Fleet::LIMIT);
+    $fleet->{observer}->lower($LIMIT);
     $fleet->rest;
     $fleet->stop;
 }, 'event+cgid', 'prefork+cgi');
@@ -113,14 +112,14 @@ for_each_combo(sub {
 my @POINTS = (
     [ 'before a promise',              'fleet_promise' ],
     [ 'promised, not sent',            'law_fleet_fill_sync' ],
-    [ 'about to send',                 'redis_link_sync' ],
-    [ 'sent',                          'redis_link_sync', 'finish' ],
+    [ 'about to send',                 'sync_zone' ],
+    [ 'sent',                          'sync_zone', 'finish' ],
     [ 'answered, not read',            'redis_words_read_reply' ],
     [ 'read, not believed',            'law_fleet_accept_reply' ],
     [ 'believed, not applied',         'fleet_apply' ],
     [ 'applied',                       'fleet_apply', 'finish' ],
     [ 'pushed, not believed',          'law_fleet_accept_push' ],
-    [ 'connected',                     'redis_node_connect' ],
+    [ 'connected',                     'redis_socket_connect' ],
 );
 
 sub kill_at {
@@ -143,27 +142,22 @@ for_each_combo(sub {
         $fleet->is_leased;
         for my $point (@POINTS) {
             my ($what, @where) = @$point;
-            $fleet->load(4);
-            $fleet->goes_on("the agent is killed $what: there is a load");
-            # It tries again and again.
-            $fleet->{wires}[1]->becomes('cut') if $where[0] eq 'redis_node_connect';
-            for (1, 2) {
-                ok kill_at($fleet->{httpds}[1], @where), '... it is killed there';
-                wait_for { $fleet->{httpds}[1]->agents == 1 } '... there is another one', 20;
+            $fleet->survives("the agent is killed $what", sub {
+                # It tries again and again.
+                $fleet->{wires}[1]->becomes('cut') if $where[0] eq 'redis_socket_connect';
+                for (1, 2) {
+                    ok kill_at($fleet->{httpds}[1], @where), "... in @where";
+                    wait_for { $fleet->{httpds}[1]->agents == 1 } '... another one starts', 20;
+                }
+                $fleet->{wires}[1]->becomes('pass');
+            }, clients => 4);
+        }
+        $fleet->survives('an agent is killed a hundred times', sub {
+            for (1 .. 100) {
+                kill KILL => $fleet->{httpds}[int rand 3]->agents;
+                sleep 0.1;
             }
-            $fleet->{wires}[1]->becomes('pass');
-            $fleet->goes_on('... the load goes on');
-            $fleet->rest;
-        }
-        # Anywhere.
-        $fleet->load(4);
-        for (1 .. 100) {
-            my ($agent) = $fleet->{httpds}[int rand 3]->agents;
-            kill KILL => $agent if $agent;
-            sleep 0.1;
-        }
-        $fleet->goes_on('an agent is killed a hundred times: the load goes on', 30);
-        $fleet->rest;
+        }, clients => 4);
         $fleet->stop;
     }
 }, 'event+cgid');

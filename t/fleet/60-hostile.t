@@ -91,8 +91,8 @@ for_each_combo(sub {
     my $redis = $fleet->{redis};
 
     $fleet->is_leased;
-    is_no_engine($fleet, 'nginx', nginx(), qr/ADM0141: .*Protocol error/);
-    is_no_engine($fleet, 'memcached', memcached(), qr/ADM0141: .*Protocol error/);
+    is_no_engine($fleet, 'nginx', scalar(nginx()), qr/ADM0141: .*Protocol error/);
+    is_no_engine($fleet, 'memcached', scalar(memcached()), qr/ADM0141: .*Protocol error/);
     is_no_engine($fleet, 'a port without a listener', free_port(), qr/ADM0141: .*(?:refused|closed|reset)/i);
     is_no_engine($fleet, 'an httpd', $fleet->{httpds}[2]{port}, qr/ADM0141: .*(?:Protocol error|closed|reset)/);
     is_no_engine($fleet, 'a Sentinel', redis_as(options => ['--sentinel'],

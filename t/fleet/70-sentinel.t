@@ -29,7 +29,7 @@ sub of { return 'redis://' . join ' ', map { ref ? "127.0.0.1:$_->{port}" : "127
 # Which of the two is the master, as a Sentinel says.
 sub master {
     my ($sentinel) = @_;
-    my $place = $sentinel->asked(qw(SENTINEL get-master-addr-by-name db)) or return -1;
+    my $place = $sentinel->command(qw(SENTINEL get-master-addr-by-name db)) or return -1;
     return $place->[1] == $redis[0]{port} ? 0 : 1;
 }
 
@@ -37,18 +37,18 @@ sub master {
 sub is_with {
     my ($number, $what) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
-    return wait_for { @{ $redis[$number]->asked(qw(PUBSUB CHANNELS adm:*)) // [] } == 3 } $what, 40;
+    return wait_for { @{ $redis[$number]->command(qw(PUBSUB CHANNELS adm:*)) // [] } == 3 } $what, 40;
 }
 
 sub is_replicated {
     my ($number) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
-    wait_for { my $role = $redis[$number]->asked('ROLE') // [];
+    wait_for { my $role = $redis[$number]->command('ROLE') // [];
                ($role->[0] // '') eq 'slave' && $role->[3] eq 'connected' } 'there is a replica', 40;
-    wait_for { 3 == grep { my $known = $_->asked(qw(SENTINEL REPLICAS db)) // [];
+    wait_for { 3 == grep { my $known = $_->command(qw(SENTINEL REPLICAS db)) // [];
                            grep { my %is = @$_; $is{flags} eq 'slave' } @$known } @sentinels }
         '... which all Sentinels know', 40;
-    wait_for { 3 == grep { my %is = @{ $_->asked(qw(SENTINEL MASTER db)) // [] }; ($is{'num-other-sentinels'} // 0) == 2 }
+    wait_for { 3 == grep { my %is = @{ $_->command(qw(SENTINEL MASTER db)) // [] }; ($is{'num-other-sentinels'} // 0) == 2 }
                @sentinels } '... as they know each other', 40;
 }
 
@@ -62,26 +62,21 @@ for_each_combo(sub {
     is_with(0, 'all servers are with the master');
 
     for my $to (1, 0) {
-        $fleet->load(5);
-        $fleet->goes_on('another master by order: there is a load');
-        wait_for { $sentinels[0]->command(qw(SENTINEL FAILOVER db)) eq '+OK' } '... it begins', 40;
-        wait_for { 3 == grep { master($_) == $to } @sentinels } '... and is over', 40;
-        # What was the master goes on for some seconds; one server leaves it.
-        my ($client) = $redis[1 - $to]->asked(qw(CLIENT LIST TYPE normal)) =~ /^id=(\d+) .* cmd=evalsha/m;
-        is $redis[1 - $to]->command(qw(CLIENT KILL ID), $client), ':1', '... one server loses the old one';
-        is_with($to, '... all servers follow');
-        $fleet->goes_on('... the load goes on', 30);
-        $fleet->rest(within => 60);
+        $fleet->survives('a Sentinel moves the master', sub {
+            wait_for { $sentinels[0]->command(qw(SENTINEL FAILOVER db)) eq 'OK' } '... it begins', 40;
+            wait_for { 3 == grep { master($_) == $to } @sentinels } '... and is over', 40;
+            # What was the master goes on for some seconds; one server leaves it.
+            my ($client) = $redis[1 - $to]->command(qw(CLIENT LIST TYPE normal)) =~ /^id=(\d+) .* cmd=evalsha/m;
+            is $redis[1 - $to]->command(qw(CLIENT KILL ID), $client), 1, '... one server loses the old one';
+            is_with($to, '... all servers follow');
+        }, within => 60);
         is_replicated(1 - $to);
     }
-
-    $fleet->load(5);
-    $fleet->goes_on('the master is killed: there is a load');
-    $redis[0]->stop;
-    wait_for { 3 == grep { master($_) == 1 } @sentinels } '... the replica takes its place', 40;
-    is_with(1, '... all servers follow');
-    $fleet->goes_on('... the load goes on', 30);
-    $fleet->rest(within => 60);
+    $fleet->survives('the master is killed', sub {
+        $redis[0]->stop;
+        wait_for { 3 == grep { master($_) == 1 } @sentinels } '... the replica takes its place', 40;
+        is_with(1, '... all servers follow');
+    }, within => 60);
     $redis[0]->launch;
     is_replicated(0);
     is_with(1, '... and stay when it comes back');
@@ -106,8 +101,6 @@ for_each_combo(sub {
     for ([ 'which names a replica', qr/127.0.0.1:$redis[0]{port}: it is a replica/, $array->('127.0.0.1', '') =~ s/\$0\r\n\r\n/$bulk->($redis[0]{port})/er ],
          [ 'which names nobody', qr/127.0.0.1:$nobody: Connection refused/, "*2\r\n" . $bulk->('127.0.0.1') . $bulk->($nobody) ],
          [ 'with a name', qr/a numeric address/, $array->('example.org', 'x') ],
-         [ 'with port 0', qr/a numeric address/, "*2\r\n" . $bulk->('127.0.0.1') . $bulk->(0) ],
-         [ 'with port 65536', qr/a numeric address/, "*2\r\n" . $bulk->('127.0.0.1') . $bulk->(65536) ],
          [ 'with garbage', qr/Protocol error/, "!?garbage\r\n" ],
          [ 'without an end', qr/too large/, "\$900000000\r\n" ],
          [ 'with many parts', qr/too large/, "*2000000\r\n" ],

@@ -3,6 +3,7 @@
 
 use AdmissionTest;
 use AdmissionTest::Fleet;
+use Admission::File qw(spill);
 use Admission::Redis;
 
 use File::Temp ();
@@ -24,10 +25,8 @@ sub authority { openssl("req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=$_[
 
 # A certificate of these names by that authority.
 sub certificate {
-    my ($name, $by, $names, $days) = @_;
-    open my $file, '>', "$tmp/$name.ext" or die "$!\n";
-    print $file "subjectAltName=$names\n";
-    close $file;
+    my ($name, $by, $names) = @_;
+    spill("$tmp/$name.ext", "subjectAltName=$names\n");
     openssl("req -newkey rsa:2048 -nodes -subj /CN=$name -keyout $name.key -out $name.csr");
     openssl("x509 -req -in $name.csr -CA $by.crt -CAkey $by.key -CAcreateserial -days 2 -extfile $name.ext -out $name.crt");
 }
@@ -41,9 +40,7 @@ certificate('foreign', 'theirs', 'IP:127.0.0.1');
 # One that has TLS on a port of its own beside the plain one.
 sub redis {
     my ($certificate, $asks, %more) = @_;
-    my $probe = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1) or die "no port\n";
-    my $tls = $probe->sockport;
-    close $probe;
+    my $tls = Admission::Httpd::free_port(0)->sockport;
     my $redis = Admission::Redis->start(options => $more{options} // [], conf => [
         @{ $more{conf} // [] }, "tls-port $tls", "tls-ca-cert-file $tmp/ours.crt", "tls-auth-clients $asks",
         "tls-cert-file $tmp/$certificate.crt", "tls-key-file $tmp/$certificate.key" ]);
@@ -64,13 +61,11 @@ for_each_combo(sub {
     my $fleet = AdmissionTest::Fleet->start($combo, engine => "rediss://127.0.0.1:$redis->{tls} $ca");
 
     $fleet->is_leased('a certificate that is trusted');
-    $fleet->load(5);
-    $fleet->goes_on('a load');
-    $redis->command(qw(CLIENT KILL TYPE normal)), $redis->command(qw(CLIENT KILL TYPE pubsub)) for 1 .. 5;
-    $fleet->goes_on('... and goes on when connections end', 30);
-    $fleet->rest;
-    is scalar @{ $redis->asked(qw(PUBSUB CHANNELS adm:*)) }, 3, 'all are connected';
-    unlike $redis->asked(qw(CLIENT LIST TYPE pubsub)), qr/laddr=127.0.0.1:$redis->{port} /, '... by TLS';
+    $fleet->survives('connections end', sub {
+        $redis->command(qw(CLIENT KILL TYPE), $_) for (qw(normal pubsub)) x 5;
+    });
+    is scalar @{ $redis->command(qw(PUBSUB CHANNELS adm:*)) }, 3, 'all are connected';
+    unlike $redis->command(qw(CLIENT LIST TYPE pubsub)), qr/laddr=127.0.0.1:$redis->{port} /, '... by TLS';
 
     for ([ 'an untrusted certificate is rejected', "rediss://127.0.0.1:$foreign->{tls} $ca",
            qr/certificate is not accepted: (?:unable to get local issuer|self.signed)/ ],

@@ -24,7 +24,7 @@ my $FORGET = 86_400_000;    # milliseconds: 24 h, the longest lease
 
 # All servers, as the engine knows them: what is no record belongs to none.
 sub servers {
-    my %of = @{ $redis->asked('HGETALL', 'adm:{test}') };
+    my %of = @{ $redis->command('HGETALL', 'adm:{test}') };
     my %record = map { my $is = eval { JSON::PP::decode_json($of{$_}) }; $_ => ref $is && @$is > $TIGHT ? $is : undef } keys %of;
     return { map { $record{$_} ? ($_ => $record{$_}) : () } keys %record };
 }
@@ -34,10 +34,10 @@ sub servers {
 sub answer {
     my ($id, %says) = @_;
     my $record = servers()->{$id};
-    my ($sec, $usec) = @{ $redis->asked('TIME') };
+    my ($sec, $usec) = @{ $redis->command('TIME') };
     my %all = (gen => $record ? $record->[$GEN] : 0, oldest => -1, limit => $LIMIT, lease => $LEASE, hold => $HOLD,
                time => $sec * 1000 + int($usec / 1000), age => 0, span => 0, leaves => 0, who => 0, %says);
-    return $redis->asked('EVAL', $script, 1, 'adm:{test}', $id, $id, '', 'run', ++$seq,
+    return $redis->command('EVAL', $script, 1, 'adm:{test}', $id, $id, '', 'run', ++$seq,
                          @all{qw(gen has want oldest limit lease hold time age span leaves who)});
 }
 
@@ -91,13 +91,13 @@ is servers()->{a}[$GRANTED], servers()->{a}[$TARGET], '... and the server is bel
 
 # What somebody else wrote into the zone's hash.
 for my $junk ('', 'x', 'null', '[1,2]', '7') {
-    $redis->asked('HSET', 'adm:{test}', 'a', $junk);
+    $redis->command('HSET', 'adm:{test}', 'a', $junk);
     sync('b', 1, 1);
     ok !exists servers()->{a}, "a record that is '$junk' is lost";
     sync('a', 1, 1);
     my $of = servers();
     is sum(map { $_->[$GRANTED] } values %$of), 2, '... and each claims what it has';
-    $redis->asked('HSET', 'adm:{test}', '#', $junk);
+    $redis->command('HSET', 'adm:{test}', '#', $junk);
     sync('b', 1, 1);
 }
 
@@ -114,17 +114,17 @@ is answer('g', has => 0, want => 0, lease => $FORGET, hold => $FORGET)->[0], 'ok
 # A lease of 60 s among those of 3 s: the data are lost, and who had it does not speak.
 my @short = (has => 0, want => 0, lease => 3000);
 my @long  = (has => 1, want => 1, lease => 60_000);
-$redis->asked('DEL', 'adm:{test}');
+$redis->command('DEL', 'adm:{test}');
 is answer('a', @short)->[$SPAN], 3000 + $HOLD, 'the longest lease and hold is told';
 is answer('b', @long)->[$SPAN], 60_000 + $HOLD, '... of a server that comes';
 is answer('a', @short)->[$SPAN], 60_000 + $HOLD, '... and to all';
-$redis->asked('DEL', 'adm:{test}');
+$redis->command('DEL', 'adm:{test}');
 is answer('a', @short, span => 60_000 + $HOLD)->[$LEARNING], 60_000 + $HOLD, 'an engine without data learns for as long as it is told';
 sync('b', 0, 0, lease => 60_000, leaves => 1);
 is answer('a', @short)->[$SPAN], 60_000 + $HOLD, '... also once no server has such a lease';
 
 # Nothing is lost, and who had a longer lease has left.
-my $learnt = JSON::PP::decode_json($redis->asked('HGET', 'adm:{test}', '#'));
+my $learnt = JSON::PP::decode_json($redis->command('HGET', 'adm:{test}', '#'));
 @$learnt[2, 6] = (0, 0);    # how long it learns, and whether
-$redis->asked('HSET', 'adm:{test}', '#', JSON::PP::encode_json($learnt));
+$redis->command('HSET', 'adm:{test}', '#', JSON::PP::encode_json($learnt));
 is answer('a', @short, span => 60_000 + $HOLD)->[$SPAN], 3000 + $HOLD, 'an engine that knows all does not need to be told';

@@ -67,19 +67,8 @@ sub answers {
     return (<$socket> // '') =~ /^(?:\+PONG|-NOAUTH)/;
 }
 
-# One command in words, for what a test arranges; its first line of answer.
+# Sends a command. @return its reply: a text, a list of these, or undef.
 sub command {
-    my ($self, @words) = @_;
-    my $socket = $self->connect or return;
-    print $socket sprintf('*%d', scalar @words) . "\r\n"
-        . join '', map { sprintf "\$%d\r\n%s\r\n", length, $_ } @words;
-    my $line = <$socket> // '';
-    $line = <$socket> if $line =~ /^\$\d/;
-    return $line =~ s/\r\n\z//r;
-}
-
-# One command and all that it answers: a text, a list of these, or undef.
-sub asked {
     my ($self, @words) = @_;
     my $socket = $self->connect or return;
     print $socket sprintf('*%d', scalar @words) . "\r\n"
