@@ -66,10 +66,11 @@ static bool is_proxied(const request_rec *r)
 
 /* Read the headers when the request arrives: before the handler runs, a
  * tenant's .htaccess file in the document root can add and remove headers
- * (RequestHeader). An internal redirect keeps the pool of the request. */
+ * (RequestHeader). An internal redirect keeps the pool of the request, and calls
+ * this hook again with the changed headers. */
 int admission_control_post_read_request(request_rec *r)
 {
-    if (r->method_number == M_POST) {
+    if (r->method_number == M_POST && !r->prev) {
         sender_t *sender = apr_palloc(r->pool, sizeof(*sender));
 
         sender->host = apr_table_get(r->headers_in, "Host");

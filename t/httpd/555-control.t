@@ -95,12 +95,14 @@ sub refuses_hidden_senders {
     my ($httpd) = @_;
     $httpd->put('.htaccess', join "\n", 'RequestHeader set X-Admission-Control 1',
                 map({ "RequestHeader unset $_" } qw(X-Forwarded-For Forwarded Via Origin)),
-                'RewriteEngine On', 'RewriteRule ^order$ ' . $httpd->url('/control') . ' [P]', '');
+                'RewriteEngine On', 'RewriteRule ^order$ ' . $httpd->url('/control') . ' [P]',
+                'RewriteRule ^inside$ /control', '');
     my %sender = (
         'a rule with [P]'  => ['/order'],
         'a proxy'          => [ '/control', 'X-Forwarded-For: 192.0.2.1', $TOOL ],
         'a foreign page'   => [ '/control', 'Origin: http://evil.example', $TOOL ],
         'a missing header' => ['/control'],
+        'the same, redirected' => ['/inside'],
     );
     for my $hidden (sort keys %sender) {
         my ($path, @headers) = @{ $sender{$hidden} };
