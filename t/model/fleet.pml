@@ -230,12 +230,16 @@ inline forget(s)
 /* R15: what the server had that this one follows is free; not while it learns. */
 inline follow(m)
 {
+#if FOLLOWS > 0
     if
     :: m.follows && is_known[0] ->
         registered = (has_spoken[0] -> registered_without(0) : registered);
         forget(0)
     :: else
     fi
+#else
+    skip
+#endif
 }
 
 /* The books, by what a server says. */
