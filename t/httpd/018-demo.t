@@ -49,7 +49,7 @@ subtest 'three servers' => sub {
     engine_or_skip('redis');
     my @run = ($^X, "$demo/fleet", $build);
     # Four programs overlap, and each server gets its share, where it takes long to start one, too.
-    my $text = `@run --seconds 3 --nap 400 </dev/null 2>&1`;
+    my $text = `@run --seconds 3 --nap 1000 </dev/null 2>&1`;
     is $?, 0, 'it succeeds' or diag $text;
     my %row = map { /^  (\S.*?)  +(\d.*\d)$/ ? ($1 => [ split ' ', $2 ]) : () }
               (split /requests\/s.*\n/, $text)[-1] =~ /^.*$/mg;

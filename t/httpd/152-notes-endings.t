@@ -67,7 +67,7 @@ for_each_combo(sub {
         push @line, $httpd->ask("/cgi-bin/heavy?id=waiter$n");
         $httpd->zone_becomes($zone, $n + 1 . ' wait', Queued => $n + 1);
     }
-    $httpd->open_gate_soon('stop');
+    $httpd->open_gate_when_stopping('stop');
     $httpd->restart;
     $httpd->is_noted("waiter$_", code => 503, zone => $name, status => 'stopped', queued => $_) for 0 .. 2;
     answers(@line);

@@ -8,8 +8,8 @@ my $rounds = 3;
 
 for_each_parking_combo(sub {
     my $httpd = start_parking_httpd(tls => 1, conf => join '',
-        "MaxKeepAliveRequests 0\n",
-        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50'));
+        "MaxKeepAliveRequests 0\nTimeout 300\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=300s'));
 
     # The same connections again and again; each round they all wait. They ask
     # one after the other: for a burst on connections that it keeps alive the

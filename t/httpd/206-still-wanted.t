@@ -133,7 +133,7 @@ sub tell_story {
     my %stopped = ask_all($httpd, 'stopped-', %errands);
     $httpd->zone_becomes('/cgi-bin/', 'some wait', Queued => scalar keys %stopped);
     $_->leave for values %stopped;
-    $httpd->open_gate_soon('stop');
+    $httpd->open_gate_when_stopping('stop');
     $httpd->stop;
     is scalar(grep { /^start stopped/ } $httpd->record), 0, 'a stop starts no program';
 }

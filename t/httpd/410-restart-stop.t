@@ -1,6 +1,6 @@
-# A hard restart and a stop with a full queue, blocked or a hundred parked: quick, and
-# nothing is left over. (httpd warns about children that are slow to stop, which fails
-# the test.)
+# A hard restart and a stop with a full queue, blocked or a hundred parked: nothing is left
+# over, and no child has to be killed (AH00046, which fails the test). On a busy machine,
+# httpd reminds a child once or twice that it stops (AH00045).
 
 use AdmissionTest;
 use AdmissionTest::Parking;
@@ -14,6 +14,7 @@ for_each_combo(sub {
     my $conf = location($zone, 'MaxConcurrent 1', "AdmissionQueue $waiters");
     my $httpd = $parks ? start_parking_httpd(combo => $combo, conf => $conf)
                        : start_httpd(combo => $combo, conf => $conf);
+    $httpd->allow_in_log(qr/AH00045/);
     # The worker of the one that runs ends no earlier than its program.
     my $fill = sub {
         my ($name) = @_;
@@ -26,18 +27,12 @@ for_each_combo(sub {
                        AdmissionParked => $parks ? $waiters : 0, AdmissionBlocked => $parks ? 0 : $waiters);
         return @clients;
     };
-    # A child that knows of the stop closes its socket first; until then, requests begin.
-    my $open_when_told = sub {
-        my ($name) = @_;
-        my @children = $httpd->children;
-        $httpd->open_gate_soon($name, 0.03, sub { !$httpd->accepts(@children) });
-    };
     my $let_go = sub {
         is_deeply [ grep { $_->{status} == -1 } answers(@_) ], [], 'all clients have been let go';
     };
 
     my @cut_off = $fill->('restart');
-    $open_when_told->('restart');
+    $httpd->open_gate_when_stopping('restart');
     $httpd->restart;
     $httpd->zone_becomes($zone, 'after a restart no request runs or waits', Active => 0, Queued => 0);
     server_becomes($httpd, '... parked or blocked', AdmissionParked => 0, AdmissionBlocked => 0);
@@ -45,7 +40,7 @@ for_each_combo(sub {
     is $httpd->get('/cgi-bin/heavy?id=next')->{status}, 200, 'the next request runs';
 
     @cut_off = $fill->('stop');
-    $open_when_told->('stop');
+    $httpd->open_gate_when_stopping('stop');
     $httpd->stop;
     $let_go->(@cut_off);
     is_deeply [ grep { /^start waiter/ } $httpd->record ], [], 'no program was started for waiting requests';
@@ -60,12 +55,12 @@ for_each_combo(sub {
         my $httpd = start_httpd(combo => $combo, workers => 50, conf =>
             "AdmissionParking $parking\n"
             . location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 30'));
+        $httpd->allow_in_log(qr/AH00045/);
         my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$_&early=1&until=go") } 1 .. 4;
         wait_for { 4 == grep { $_->has_begun } @clients } "AdmissionParking $parking: four requests run";
         push @clients, map { $httpd->ask('/cgi-bin/heavy?id=waiter&ms=60000') } 1 .. 26;
         $httpd->zone_becomes('/cgi-bin/', '26 requests wait', Queued => 26);
-        my @children = $httpd->children;
-        $httpd->open_gate_soon('go', 0.03, sub { !$httpd->accepts(@children) });
+        $httpd->open_gate_when_stopping('go');
         $httpd->stop;
         answers(@clients);
         is_deeply [ grep { /waiter/ } $httpd->record ], [], 'no program is started for waiting requests';

@@ -138,7 +138,7 @@ sub start {
         unlink "$self->{dir}/error.log";
     }
     $self->{started_by} = $$;
-    push @running, $self;
+    push @running, $self if !grep { $_ == $self } @running;
     Admission::Debugger::wait_for_one($self->{pid}, sort { $a <=> $b } $self->children) if $ENV{GDB};
     return $self;
 }
@@ -415,16 +415,20 @@ sub tls_url { return "https://127.0.0.1:$_[0]{tls_port}$_[1]" }
 # Lets the programs go on that were asked for with until=NAME.
 sub open_gate { my ($self, $name) = @_; $self->put("../heavy/$name", '') }
 
-# The same in a second, or in so many, and again until the condition is true, while the
-# test is in restart() or stop(): whoever waits for the program gets the signal first, and
-# ends within httpd's patience of three.
+# The same in a second, while the test is in stop().
 sub open_gate_soon {
-    my ($self, $name, $seconds, $condition) = @_;
-    $SIG{ALRM} = sub {
-        return Time::HiRes::alarm($seconds) if $condition && !$condition->();
-        $self->open_gate($name);
-    };
-    Time::HiRes::alarm($seconds // 1);
+    my ($self, $name) = @_;
+    $SIG{ALRM} = sub { $self->open_gate($name) };
+    alarm 1;
+}
+
+# The same while the test is in restart() or stop(), as soon as all children know of it:
+# until then, a waiting request that gets the permit starts its program.
+sub open_gate_when_stopping {
+    my ($self, $name) = @_;
+    my @children = $self->children;
+    $SIG{ALRM} = sub { $self->accepts(@children) ? Time::HiRes::alarm(0.03) : $self->open_gate($name) };
+    Time::HiRes::alarm(0.03);
 }
 
 # What the programs recorded: 'start 1', 'end 1', ...
