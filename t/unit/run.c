@@ -73,6 +73,18 @@ static int is_wanted(const file_t *file, char **names)
     return names[n] || !names[0];
 }
 
+/* TAP has the file of a failure, but not its line. */
+static void print_lines_of_failures(SRunner *runner)
+{
+    TestResult **failures = srunner_failures(runner);
+    int n, failed = srunner_ntests_failed(runner);
+
+    for (n = 0; n < failed; n++) {
+        printf("# %s:%d: %s\n", tr_lfile(failures[n]), tr_lno(failures[n]), tr_msg(failures[n]));
+    }
+    free(failures);
+}
+
 int main(int argc, char **argv)
 {
     Suite *suite = suite_create(argc == 2 ? argv[1] : "unit");
@@ -96,6 +108,7 @@ int main(int argc, char **argv)
     srunner_set_tap(runner, "-");
     srunner_run_all(runner, CK_SILENT);
     failed = srunner_ntests_failed(runner);
+    print_lines_of_failures(runner);
     srunner_free(runner);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
