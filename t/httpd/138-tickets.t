@@ -34,7 +34,7 @@ for_each_combo(sub {
 AdmissionReserve 1
 MaxConcurrent $limit
 AdmissionZone all
-AdmissionQueue 100 timeout=20s
+AdmissionQueue 100 timeout=300s
 CONF
         virtual_host('test.example', "ProxyPass /pass/ http://127.0.0.1:$relay->{port}/cgi-bin/",
             "ProxyPass /twice/ http://127.0.0.1:$twice->{port}/cgi-bin/",

@@ -19,7 +19,7 @@ sub loads {
 
 my $first = join '',
     "ErrorDocument 503 /cgi-bin/free/error\n",
-    location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 3'),
+    location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 3 timeout=300s'),
     location('/cgi-bin/free/', 'MaxConcurrent off');
 
 for_each_combo(sub {

@@ -155,7 +155,7 @@ for_each_combo(sub {
         "ExtendedStatus On\n"
         . location('/control', 'SetHandler admission-control')
         . location('/admission', 'SetHandler admission-status')
-        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 3')
+        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 3 timeout=300s')
         . location('/cgi-bin/a-name-that-is-much-too-long-for-the-width-of-a-telephone-and-cannot-be-broken/',
                    'MaxConcurrent 1', 'AdmissionQueue 0'));
     $httpd->expect_rejections($ZONE, 'full');
