@@ -3,6 +3,8 @@
 
 use AdmissionTest;
 
+use Time::HiRes qw(time);
+
 my $zone = '/cgi-bin/';
 
 for_each_combo(sub {
@@ -12,11 +14,12 @@ for_each_combo(sub {
 
     # A program of 0.3 s teaches the zones what a request takes; on a busy machine
     # somewhat more.
-    my %places;
+    my (%places, %mean_ms);
     for my $of ($zone, "${zone}dry/") {
         is $httpd->get("${of}heavy?ms=300")->{status}, 200, "$of: a program of 0.3 s";
         $httpd->zone_becomes($of, 'it has ended', Active => 0);
-        $places{$of} = int(900 / ($httpd->zone($of)->{ServiceMeanMs} + 1)) || 1;
+        $mean_ms{$of} = $httpd->zone($of)->{ServiceMeanMs};
+        $places{$of} = int(900 / ($mean_ms{$of} + 1)) || 1;
     }
     my $places = $places{$zone};
 
@@ -39,12 +42,15 @@ for_each_combo(sub {
         'the waiting request is served';
 
     $places = $places{"${zone}dry/"};
+    my $begin = time;
     my @dry = map { $httpd->ask('/cgi-bin/dry/heavy?until=dry') } 1 .. 6;
     $httpd->zone_becomes('/cgi-bin/dry/', 'a dry run rejects no request', Active => 6);
+    my $arrival_ms = 1000 * (time - $begin);
     $httpd->serves('dry', '... but counts', @dry);
     my $seen = $httpd->zone('/cgi-bin/dry/');
     # The longer the requests take to arrive, the more of the work before them would be done.
     cmp_ok $seen->{DryQueued}, '>=', $places, 'requests that would have waited';
+    cmp_ok $seen->{DryQueued}, '<=', (900 + $arrival_ms) / $mean_ms{"${zone}dry/"}, '... no more than the target allows';
     is $seen->{RejectedLate}, 5 - $seen->{DryQueued}, '... or been late';
     cmp_ok $seen->{DryWaitMeanMs}, '>=', 300, '... and for how long';
 });

@@ -1,6 +1,6 @@
-# A hard restart and a stop with a full queue, blocked or a hundred parked: nothing is left
-# over, and no child has to be killed (AH00046, which fails the test). On a busy machine,
-# httpd reminds a child once or twice that it stops (AH00045).
+# A hard restart and a stop with a full queue, blocked or a hundred parked: quick, and
+# nothing is left over. (httpd warns about children that are slow to stop, which fails
+# the test.)
 
 use AdmissionTest;
 use AdmissionTest::Parking;
@@ -14,7 +14,6 @@ for_each_combo(sub {
     my $conf = location($zone, 'MaxConcurrent 1', "AdmissionQueue $waiters");
     my $httpd = $parks ? start_parking_httpd(combo => $combo, conf => $conf)
                        : start_httpd(combo => $combo, conf => $conf);
-    $httpd->allow_in_log(qr/AH00045/);
     # The worker of the one that runs ends no earlier than its program.
     my $fill = sub {
         my ($name) = @_;
@@ -55,7 +54,6 @@ for_each_combo(sub {
         my $httpd = start_httpd(combo => $combo, workers => 50, conf =>
             "AdmissionParking $parking\n"
             . location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 30'));
-        $httpd->allow_in_log(qr/AH00045/);
         my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$_&early=1&until=go") } 1 .. 4;
         wait_for { 4 == grep { $_->has_begun } @clients } "AdmissionParking $parking: four requests run";
         push @clients, map { $httpd->ask('/cgi-bin/heavy?id=waiter&ms=60000') } 1 .. 26;
