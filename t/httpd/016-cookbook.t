@@ -72,6 +72,19 @@ sub start_filter {
     });
 }
 
+# A site behind a proxy, with a .htaccess that opens all URLs to all clients.
+my $ELSEWHERE = 'X-Client: 192.0.2.7';
+my %opened = (
+    modules => [qw(remoteip access_compat)],
+    conf    => "RemoteIPHeader X-Client\nRemoteIPInternalProxy 127.0.0.1\n"
+               . "<Directory \${DIR}/docs>\nAllowOverride AuthConfig Limit\n</Directory>\n",
+    log     => [qr/AH01(?:630|797)/],
+);
+
+sub open_to_all {
+    return $httpd->put('.htaccess', "Satisfy Any\nOrder Allow,Deny\nAllow from all\n");
+}
+
 # Of each example: show, what it does; and as needed conf, what a site has besides;
 # edit, what only this test changes; modules; workers; mpm; log, what is reported there;
 # skip, why it cannot be shown.
@@ -105,13 +118,18 @@ my %cookbook = (
         is $httpd->zone($zone)->{Exempt}, 1, '... by a program without a permit';
     } },
     'control.conf' => {
-        conf => "<Location /cgi-bin/>\nMaxConcurrent 4\n</Location>",
+        %opened,
+        conf => "$opened{conf}<Location /cgi-bin/>\nMaxConcurrent 4\n</Location>",
         show => sub {
-            my $answer = $httpd->get('/admission-control', method => 'POST',
-                                     body => "zone=$SERVER:/cgi-bin/&limit=1",
-                                     headers => [ 'X-Admission-Control: 1',
-                                                  'Content-Type: application/x-www-form-urlencoded' ]);
-            is $answer->{status}, 200, 'a limit is changed';
+            my $change = sub {
+                return $httpd->get('/admission-control', method => 'POST',
+                                   body => "zone=$SERVER:/cgi-bin/&limit=1",
+                                   headers => [ 'X-Admission-Control: 1', @_,
+                                                'Content-Type: application/x-www-form-urlencoded' ])->{status};
+            };
+            open_to_all();
+            is $change->($ELSEWHERE), 403, 'not from elsewhere, whatever .htaccess has';
+            is $change->(), 200, 'a limit is changed';
             hold(2, '/cgi-bin/heavy');
             becomes('/cgi-bin/', 1, 1, '... for the next requests');
         },
@@ -220,7 +238,8 @@ my %cookbook = (
             becomes('php', 5, 2, 'five run, two wait');
         },
     },
-    'probes.conf' => { workers => 80, log => [qr/AH01630/], show => sub {
+    'probes.conf' => { workers => 80, log => [qr/AH01630/], edit => sub { s/timeout=20s/timeout=200s/ },
+                       show => sub {
         is $httpd->get('/ready?ready')->{body}, "ready\n", 'ready';
         is $httpd->get("/ready$_")->{status}, 403, "no page: /ready$_"
             for '', '?json', '?readyx', '?json&ready';
@@ -285,10 +304,17 @@ my %cookbook = (
         is $httpd->zone('/upload/')->{Active}, 0, '... and no permit is held';
         push @clients, $slow->send('x' x 1_999_997);
     } },
-    'status.conf' => { show => sub {
-        is $httpd->get($_)->{status}, 200, $_
-            for '/admission-status', '/admission-status?prometheus', '/admission-status?ready', '/server-status';
-    } },
+    'status.conf' => {
+        %opened,
+        show => sub {
+            my @pages = map { "/admission-status$_" } '', '?prometheus', '?ready';
+
+            open_to_all();
+            is $httpd->get($_)->{status}, 200, $_ for @pages, '/server-status';
+            is $httpd->get($_, headers => [$ELSEWHERE])->{status}, 403,
+                "$_ from elsewhere, whatever .htaccess has" for @pages;
+        },
+    },
     'strangers.conf' => { show => sub {
         $httpd->expect_rejections("$SERVER:/", 'full');
         hold(18, '/cgi-bin/heavy', 'Cookie: x=y; session=1');
@@ -366,7 +392,7 @@ sub run_example {
     $o{edit}->(\%o) if $o{edit};
     my $hosts = join '', map { "<VirtualHost *>\nServerName $_.example\n</VirtualHost>\n" } qw(a b);
     $httpd = new_httpd(combo => $combo, workers => $o{workers} // 60, modules => $o{modules});
-    $httpd->configure("$_\n" . ($o{conf} // '') . "\n" . <<"CONF");
+    $httpd->configure("Define DIR $httpd->{dir}\n$_\n" . ($o{conf} // '') . "\n" . <<"CONF");
 ScriptAliasMatch "^/(?:~|api|app|checkout|dav|download|git|robots|search|tools|upload)" $httpd->{dir}/cgi/heavy
 @{[ $o{show} == \&sites_take_turns ? $hosts : '' ]}
 CONF
