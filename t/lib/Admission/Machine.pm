@@ -53,6 +53,7 @@ my %VERSION = (
     mod_fcgid      => [ debian_version('fcgid'),  qr/^(?:\d+:)?([\d.]+)/,    'mod_fcgid' ],
     mod_qos        => [ debian_version('qos'),    qr/^(?:\d+:)?([\d.]+)/,    'mod_qos' ],
     'redis-server' => [ 'redis-server --version', qr/ v=(\S+)/,              'Redis' ],
+    'redis-check-rdb' => [ 'redis-check-rdb --version', qr/ (\d\S+)/,        'Redis' ],
 );
 
 sub debian_version { return "dpkg-query -W -f '\${Version}' libapache2-mod-$_[0]" }
