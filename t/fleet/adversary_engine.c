@@ -54,14 +54,8 @@ static const struct {
 } rules[] = {
     { "shrink", "x[TARGET], x[GEN] = target,", "x[GRANTED] = target x[TARGET], x[GEN] = target," },
     { "generation", "elseif gen_seen == own[GEN] then", "elseif true then" },
-    { "sequence", "if own and seq <= own[SEQ] then", "if false then" },
-    { "late", "if late > LATE_MS or late < -LATE_MS then", "if false then" },
-    { "hold", "if now > x[LEASE_END] + x[HOLD] then", "if now > x[LEASE_END] then" },
     { "learning", "if learning > 0 then free", "if false then free" },
-    { "followed", "zone[REGISTERED] = math.min(zone[REGISTERED], limit) - ",
-      "zone[REGISTERED] = zone[REGISTERED] + 0 * " },
     { "span", "math.max(zone[SPAN], span)", "zone[SPAN]" },
-    { "covered", "return math.min(has, free)", "return has" },
 };
 
 static void load_script(const char *without)
