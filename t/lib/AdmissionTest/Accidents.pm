@@ -1,10 +1,11 @@
 package AdmissionTest::Accidents;
 
-# Accidents at random, what chaos is made of. Who inherits has a method for each of
-# them, which returns what it hit, or undef if there was nothing.
+# Accidents at random, what chaos is made of. Each has a weight, and code that returns what
+# it hit, or undef if there was nothing.
 #
-#     my $self = bless { accidents => { kill_child => 8, ... }, pause => mean seconds
-#         between two, longest_stop => seconds that a process is stopped }, $class;
+#     my $self = bless { accidents => { kill_child => [ 8, sub { my ($self) = @_; ... } ], ... },
+#         pause => mean seconds between two,
+#         longest_stop => seconds that a process is stopped }, $class;
 
 use strict;
 use warnings;
@@ -29,14 +30,14 @@ sub rounds {
 sub draw_accidents {
     my ($self, $seconds, $beside) = @_;
     my $end = time + $seconds;
-    my @urn = map { ($_) x $self->{accidents}{$_} } sort keys %{ $self->{accidents} };
+    my @urn = map { ($_) x $self->{accidents}{$_}[0] } sort keys %{ $self->{accidents} };
 
     while (time < $end) {
         sleep rand 2 * $self->{pause};
         delete @{ $self->{wakers} }{ grep { waitpid $_, POSIX::WNOHANG() } keys %{ $self->{wakers} } };
         $beside->() if $beside;
         my $accident = $urn[rand @urn];
-        my $what = $self->can($accident)->($self) // next;
+        my $what = $self->{accidents}{$accident}[1]->($self) // next;
         $self->{done}{$accident}++;
         push @{ $self->{log} }, sprintf '%.3f %s %s', time, $accident, $what;
     }

@@ -38,22 +38,23 @@ my @PROGRAMS = (
     'ms=400&ignore=1&stream=2000', 'ms=1500&ignore=1', 'ms=700&ignore=1&close=1',
 );
 
-# What may happen, and how often compared to the others.
+# What may happen, how often compared to the others, and code that returns what it hit, or
+# undef if there was nothing.
 my %ACCIDENTS = (
-    kill_child         => 8,
-    kill_children      => 2,
-    kill_daemon        => 3,
-    kill_agent         => 2,
-    kill_program       => 6,
-    kill_both          => 3,    # a child and a program at once
-    stop_child         => 5,
-    stop_agent         => 2,
-    stop_program       => 5,
-    leave_all          => 3,    # the whole crowd reloads the page
-    kill_outsider      => 8,
-    graceful           => 4,
-    restart            => 1,
-    change_limit       => 4,
+    kill_child    => [ 8, sub { $_[0]->strike(KILL => some(1, $_[0]{httpd}->children)) } ],
+    kill_children => [ 2, sub { $_[0]->strike(KILL => any_number($_[0]{httpd}->children)) } ],
+    kill_daemon   => [ 3, sub { $_[0]->strike(KILL => $_[0]{httpd}->daemons) } ],
+    kill_agent    => [ 2, sub { $_[0]->strike(KILL => $_[0]{httpd}->agents) } ],
+    kill_program  => [ 6, sub { $_[0]->strike(KILL => some(1 + int rand 2, $_[0]{httpd}->live_programs_now)) } ],
+    kill_both     => [ 3, \&kill_both ],    # a child and a program at once
+    stop_child    => [ 5, sub { $_[0]->hold(some(1, $_[0]{httpd}->children)) } ],
+    stop_agent    => [ 2, sub { $_[0]->hold(some(1, $_[0]{httpd}->agents)) } ],
+    stop_program  => [ 5, sub { $_[0]->hold(some(1, $_[0]{httpd}->live_programs_now)) } ],
+    leave_all     => [ 3, \&leave_all ],    # the whole crowd reloads the page
+    kill_outsider => [ 8, sub { $_[0]->strike(KILL => some(1, keys %{ $_[0]{outsiders} })) } ],
+    graceful      => [ 4, sub { reload($_[0], 'USR1') } ],
+    restart       => [ 1, sub { reload($_[0], 'HUP') } ],
+    change_limit  => [ 4, \&change_limit ],
 );
 
 sub chaos {
@@ -175,26 +176,11 @@ sub limit_in_force {
     return $zone ? $zone->{Limit} : 0;
 }
 
-# ---- accidents: each returns what it hit, or undef if there was nothing -------
+# ---- accidents ------------------------------------------------------------------
 
 sub some { my ($n, @of) = @_; return (shuffle @of)[0 .. ($n > @of ? @of : $n) - 1] }
 
-sub kill_child { my ($self) = @_; $self->strike(KILL => some(1, $self->{httpd}->children)) }
-
-sub kill_children {
-    my ($self) = @_;
-    my @children = $self->{httpd}->children;
-    $self->strike(KILL => some(1 + int rand @children, @children));
-}
-
-sub kill_daemon { my ($self) = @_; $self->strike(KILL => $self->{httpd}->daemons) }
-
-sub kill_agent { my ($self) = @_; $self->strike(KILL => $self->{httpd}->agents) }
-
-sub kill_program {
-    my ($self) = @_;
-    $self->strike(KILL => some(1 + int rand 2, $self->{httpd}->live_programs_now));
-}
+sub any_number { return some(1 + int rand @_, @_) }
 
 sub kill_both {
     my ($self) = @_;
@@ -215,10 +201,6 @@ sub hold {
     return $self->SUPER::hold($pid);
 }
 
-sub stop_child   { my ($self) = @_; hold($self, some(1, $self->{httpd}->children)) }
-sub stop_agent   { my ($self) = @_; hold($self, some(1, $self->{httpd}->agents)) }
-sub stop_program { my ($self) = @_; hold($self, some(1, $self->{httpd}->live_programs_now)) }
-
 sub leave_all {
     my ($self) = @_;
     disperse($self);
@@ -226,20 +208,11 @@ sub leave_all {
     return '';
 }
 
-sub kill_outsider {
-    my ($self) = @_;
-    my ($pid) = some(1, keys %{ $self->{outsiders} }) or return;
-    return $self->strike(KILL => $pid);
-}
-
 sub reload {
     my ($self, $signal) = @_;
     $self->{old} = { map { $_ => 1 } $self->{httpd}->children };
     return $self->strike($signal => $self->{httpd}{pid});
 }
-
-sub graceful { my ($self) = @_; reload($self, 'USR1') }
-sub restart  { my ($self) = @_; reload($self, 'HUP') }
 
 sub change_limit {
     my ($self) = @_;
@@ -250,7 +223,7 @@ sub change_limit {
     $self->{observer}->allow($limit) if !$self->{is_lowered};
     $self->{limit} = $limit;
     set_limit($self, $limit);
-    graceful($self);
+    reload($self, 'USR1');
     return $limit;
 }
 

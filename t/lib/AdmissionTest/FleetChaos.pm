@@ -6,7 +6,6 @@ package AdmissionTest::FleetChaos;
 #     fleet_chaos(combo => {...}, seconds => 60, seed => 4711);
 
 use Exporter 'import';
-use List::Util 'shuffle';
 use Time::HiRes qw(sleep time);
 
 use AdmissionTest;
@@ -23,23 +22,25 @@ my $LONGEST = 500;    # milliseconds that a program runs, well below the hold
 my $CHILDREN = 2;     # of a server with threads, as it is configured
 my $STOPPED = 1.5;    # seconds that something is stopped at most: with its program, below the hold
 
-# What may happen, and how often compared to the others.
+my @WIRES = ('pass', 'delay 20', 'delay 200', 'delay 900', 'trickle', 'stall', 'deaf', 'mute', 'hush',
+             'cut', 'garbage', 'flood', 'lose 0', 'lose 200', 'lose 700', 'lose 2500');
+
+# What may happen, how often compared to the others, and code that returns what it hit, or
+# undef if there was nothing.
 my %ACCIDENTS = (
-    wire          => 10,
-    wires         => 3,
-    heal          => 6,
-    kill_agent    => 6,
-    stop_agent    => 3,
-    stop_engine   => 3,
-    kill_engine   => 3,
-    flush_engine  => 2,
-    graceful      => 3,
-    kill_child    => 4,
-    kill_server   => 1,
-    move_load     => 4,
+    wire         => [ 10, \&wire ],
+    wires        => [ 3, sub { wires_become($_[0], any(@WIRES)) } ],
+    heal         => [ 6, sub { wires_become($_[0], 'pass') } ],
+    kill_agent   => [ 6, sub { $_[0]->strike(KILL => any(any_server($_[0])->agents)) } ],
+    stop_agent   => [ 3, sub { $_[0]->hold(any(any_server($_[0])->agents)) } ],
+    stop_engine  => [ 3, sub { $_[0]->hold($_[0]{fleet}{redis}{pid}) } ],
+    kill_engine  => [ 3, \&kill_engine ],
+    flush_engine => [ 2, sub { $_[0]{fleet}{redis}->command('FLUSHALL') } ],
+    graceful     => [ 3, sub { $_[0]->strike(USR1 => any_server($_[0])->{pid}) } ],
+    kill_child   => [ 4, sub { $_[0]->strike(KILL => any(any_server($_[0])->children)) } ],
+    kill_server  => [ 1, \&kill_server ],
+    move_load    => [ 4, sub { $_[0]{fleet}->unload; load($_[0]); '' } ],
 );
-my @WIRES = ('pass', 'delay 20', 'delay 200', 'delay 900', 'trickle', 'stall', 'deaf', 'mute', 'cut',
-             'garbage', 'flood', 'lose 0', 'lose 200', 'lose 700', 'lose 2500');
 
 sub fleet_chaos {
     my (%o) = @_;
@@ -90,7 +91,7 @@ sub comes_to_rest {
     my $fleet = $self->{fleet};
 
     $self->wake_all;
-    $_->becomes('pass') for @{ $fleet->{wires} };
+    $fleet->wires_become('pass');
     return subtest "round $self->{round} comes to rest" => sub {
         for my $httpd (@{ $fleet->{httpds} }) {
             $httpd->soon(sub { eval { $httpd->status } }, 30);
@@ -99,7 +100,7 @@ sub comes_to_rest {
     };
 }
 
-# ---- accidents: each returns what it hit, or undef if there was nothing ------------
+# ---- accidents ---------------------------------------------------------------------
 
 sub any { my (@of) = @_; return @of ? $of[rand @of] : undef }
 
@@ -112,20 +113,11 @@ sub wire {
     return "$n $how";
 }
 
-sub wires {
-    my ($self) = @_;
-    my $how = any(@WIRES);
-    $_->becomes($how) for @{ $self->{fleet}{wires} };
+sub wires_become {
+    my ($self, $how) = @_;
+    $self->{fleet}->wires_become($how);
     return $how;
 }
-
-sub heal { my ($self) = @_; $_->becomes('pass') for @{ $self->{fleet}{wires} }; return '' }
-
-sub kill_agent  { my ($self) = @_; return $self->strike(KILL => any(any_server($self)->agents)) }
-sub stop_agent  { my ($self) = @_; return $self->hold(any(any_server($self)->agents)) }
-sub stop_engine { my ($self) = @_; return $self->hold($self->{fleet}{redis}{pid}) }
-sub kill_child  { my ($self) = @_; return $self->strike(KILL => any(any_server($self)->children)) }
-sub graceful    { my ($self) = @_; return $self->strike(USR1 => any_server($self)->{pid}) }
 
 sub kill_engine {
     my ($self) = @_;
@@ -136,23 +128,17 @@ sub kill_engine {
     return sprintf '%.1f s', $seconds;
 }
 
-sub flush_engine { my ($self) = @_; $self->{fleet}{redis}->command('FLUSHALL'); return '' }
-
 # A server and all that it runs, which is started again.
 sub kill_server {
     my ($self) = @_;
     my $httpd = any_server($self);
     return if $httpd == $self->{fleet}{httpds}[0]; # whose directory has the record
     my $pid = $httpd->{pid};
-    kill KILL => $pid;
-    $httpd->soon(sub { $httpd->has_exited });
-    $httpd->soon(sub { kill KILL => $httpd->processes; !$httpd->processes });
-    unlink "$httpd->{dir}/run/httpd.pid";
+
+    $httpd->dies;
     $httpd->launch;
     $httpd->soon(sub { $httpd->comes_up }, 30);
     return $pid;
 }
-
-sub move_load { my ($self) = @_; $self->{fleet}->unload; load($self); return '' }
 
 1;

@@ -50,8 +50,8 @@ sub dies {
 
     kill KILL => $self->{pid};
     $self->must($self->soon(sub { $self->has_exited }), 'the parent is killed');
-    kill KILL => $others->();
-    $self->must($self->soon(sub { !$others->() }), '... and all others');
+    # What was just being forked as well.
+    $self->must($self->soon(sub { kill KILL => $others->(); !$others->() }), '... and all others');
 }
 
 sub watch {
