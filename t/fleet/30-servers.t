@@ -40,15 +40,6 @@ sub until_it_has {
     return $took;
 }
 
-sub kill_whole {
-    my ($httpd) = @_;
-    kill KILL => $httpd->{pid};
-    wait_for { $httpd->has_exited } 'a server is killed';
-    # What was just being forked as well.
-    wait_for { kill KILL => $httpd->processes; !$httpd->processes } '... with all its processes', 20;
-    unlink "$httpd->{dir}/run/httpd.pid";
-}
-
 for_each_combo(sub {
     my ($combo) = @_;
     my $began = time;
@@ -61,19 +52,11 @@ for_each_combo(sub {
 
     # Dead for good.
     take_all($fleet, 2);
-    kill_whole($fleet->{httpds}[2]);
+    $fleet->{httpds}[2]->dies;
     my $took = until_it_has($fleet, 0, time, '... another one has what it had');
     cmp_ok $took, '>', $HOLD, '... not before the hold is over';
     $fleet->{httpds}[2]->start;
     $fleet->is_leased('it is started again');
-    $fleet->rest;
-
-    # Killed and started at once.
-    take_all($fleet, 2);
-    kill_whole($fleet->{httpds}[2]);
-    my $killed = time;
-    $fleet->{httpds}[2]->start;
-    until_it_has($fleet, 0, $killed, 'killed and started at once: others have what it had');
     $fleet->rest;
 
     # Stopped in order, idle and busy.

@@ -100,10 +100,6 @@ for_each_combo(sub {
     }
     for ([ 'which names a replica', qr/127.0.0.1:$redis[0]{port}: it is a replica/, $array->('127.0.0.1', '') =~ s/\$0\r\n\r\n/$bulk->($redis[0]{port})/er ],
          [ 'which names nobody', qr/127.0.0.1:$nobody: Connection refused/, "*2\r\n" . $bulk->('127.0.0.1') . $bulk->($nobody) ],
-         [ 'with a name', qr/a numeric address/, $array->('example.org', 'x') ],
-         [ 'with garbage', qr/Protocol error/, "!?garbage\r\n" ],
-         [ 'without an end', qr/too large/, "\$900000000\r\n" ],
-         [ 'with many parts', qr/too large/, "*2000000\r\n" ],
          [ 'with silence', qr/does not answer in time/, 'nothing' ]) {
         my ($what, $pattern, $answer) = @$_;
         $fake->says(SENTINEL => $answer);
