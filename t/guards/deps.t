@@ -1,19 +1,18 @@
 # tools/deps names what is missing, and calls sudo only where you have agreed to it.
 
+use Admission::File qw(spill);
 use File::Temp ();
-use FindBin;
-use TestFile;
+use Project;
 
-my $deps = ($ENV{ADMISSION_SRCDIR} // "$FindBin::Bin/../..") . '/tools/deps';
+my $deps = path('tools/deps');
 my $stubs = File::Temp->newdir;
 chmod 0777, $stubs;
 
 # A system where apxs is missing, seen by a user who is not root. sudo installs nothing.
 for my $stub (['apt-get', 'exit 0'], ['sudo', qq(echo "\$*" >>$stubs/asked)], ['id', 'echo 1000']) {
     my ($name, $body) = @$stub;
-    open my $file, '>', "$stubs/$name" or die "$stubs/$name: $!\n";
-    print $file "#!/bin/sh\n$body\n";
-    chmod 0755, $file;
+    spill("$stubs/$name", "#!/bin/sh\n$body\n");
+    chmod 0755, "$stubs/$name";
 }
 @ENV{qw(PATH APXS)} = ("$stubs:$ENV{PATH}", "$stubs/none");
 

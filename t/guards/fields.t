@@ -1,8 +1,6 @@
 # One table of fields feeds every output and stands in the manual.
 # t/httpd/505-fields.t asks a running server for the outputs.
 
-use File::Basename 'dirname';
-
 use Fields;
 use Project;
 
@@ -24,8 +22,7 @@ for my $what (sort keys %fields) {
     none "no name stands for two fields of the $what",
         grep { $seen{$_}++ } map { $_->{name} } @{ $fields{$what} };
 }
-my $root = $ENV{ADMISSION_SRCDIR} || dirname(__FILE__) . '/../..';
-is system($^X, "$root/tools/fields", '--check'), 0, 'the tables of the manual are those of the code';
+is system($^X, path('tools/fields'), '--check'), 0, 'the tables of the manual are those of the code';
 
 # The words of ADMISSION_STATUS: one list in the core.
 my @outcomes = slurp('src/core/adm_outcome.h') =~ /^\s+row\(\w+,\s+"([^"]+)"/gm;

@@ -21,8 +21,6 @@ sub prose {
     return $text;
 }
 
-my $root = $ENV{ADMISSION_SRCDIR} || dirname(__FILE__) . "/../..";
-
 my %anchors;
 for my $page (@pages) {
     my $text = prose(slurp($page));
@@ -51,7 +49,7 @@ sub wrong {
     my ($path, $anchor) = $target =~ /^([^#]*)(?:#(.*))?\z/;
     my $file = length $path ? normal(dirname($page) . "/$path") : $page;
 
-    return "$page: $target: no such file" if !-e "$root/$file";
+    return "$page: $target: no such file" if !-e path($file);
     return "$page: $target: no such heading" if defined $anchor && $file =~ /\.md\z/ && !$anchors{$file}{$anchor};
     return;
 }

@@ -1,11 +1,11 @@
 # The runner of `make check` fails where a test fails, and with STRICT=1 where one is
 # skipped that .ci/allowed-skips does not list, also inside a subtest.
 
+use Admission::File qw(spill);
 use File::Copy 'copy';
 use File::Path 'make_path';
 use File::Temp ();
-use FindBin;
-use TestFile;
+use Project;
 
 my $tree = File::Temp->newdir;
 my %text = (
@@ -17,15 +17,9 @@ my %text = (
     '.ci/allowed-skips'   => "# test | reason | why\nt/httpd/3-whole.t | no moon | it is day\nt/httpd/4-subtest.t | no moon | it is day\n",
 );
 
-sub spill {
-    my ($name, $text) = @_;
-    make_path($name =~ s{[^/]*\z}{}r);
-    open my $file, '>', $name or die "$name: $!\n";
-    print $file $text;
-}
-
+make_path(map { "$tree/$_" } qw(t/httpd .ci));
 spill("$tree/$_", /\.t\z/ ? "use Test::More; $text{$_}; done_testing;\n" : $text{$_}) for keys %text;
-copy(($ENV{ADMISSION_SRCDIR} // "$FindBin::Bin/../..") . '/t/prove', "$tree/t/prove") or die "t/prove: $!\n";
+copy(path('t/prove'), "$tree/t/prove") or die "t/prove: $!\n";
 
 sub ran {
     my ($strict, @tests) = @_;

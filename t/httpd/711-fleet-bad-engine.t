@@ -48,11 +48,6 @@ my @bad = (
 
 sub lines { my ($httpd, $pattern) = @_; return scalar(() = $httpd->slurp('error.log') =~ /$pattern/g) }
 
-sub resident_kb {
-    my ($pid) = @_;
-    return AdmissionTest::Httpd->slurp("/proc/$pid/status") =~ /^VmRSS:\s+(\d+)/m ? $1 : -1;
-}
-
 # A reload for each: a new agent, which may tell again.
 sub is_told {
     my ($httpd, $what, $pattern, %says) = @_;
@@ -70,7 +65,7 @@ sub is_told {
         wait_for { $httpd->status->{AdmissionEngineErrors} > $errors + 2 } '... while it tries again';
     }
     is scalar($told->()), 1, '... in one line';
-    cmp_ok resident_kb($httpd->agents), '<', 100_000, '... and little memory';
+    cmp_ok $httpd->resident_kb($httpd->agents), '<', 100_000, '... and little memory';
 }
 
 for_each_combo(sub {

@@ -1,6 +1,8 @@
 # A server that is killed or stopped, and started again, has its share of a limit over
 # servers back at once, long before its lease is over; not while programs of before live,
-# and not for a copy of the file that says who it was.
+# and not for a copy of the file that says who it was. Of two servers that speak in one name, as
+# a clone does, the one that hears of it takes another one, so that both do not use what one was
+# granted, and the log says so once.
 
 use AdmissionTest;
 use Admission::Redis;
@@ -12,14 +14,17 @@ engine_or_skip('redis');
 
 my $redis = Admission::Redis->start;
 
-# A server that goes, and its file of before.
 sub httpd {
+    my ($combo, $terms, $limit) = @_;
+    return new_httpd(combo => $combo, workers => 40, conf =>
+        fleet_zone("redis://127.0.0.1:$redis->{port}", "$terms fallback=reject", $limit, 'AdmissionQueue 10 timeout=60s'));
+}
+
+# One that goes, and its file of before.
+sub mortal {
     my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 40, conf =>
-        fleet_zone("redis://127.0.0.1:$redis->{port}", 'lease=1min hold=10s fallback=reject', 2, 'AdmissionQueue 10 timeout=60s'));
-    $httpd->allow_in_log(qr/ADM0105/, qr/ADM0133/, qr/ADM014[1236]/,
-                         qr/AH00098: pid file .* overwritten/);
-    return $httpd;
+    return httpd($combo, 'lease=1min hold=10s', 2)->allow_in_log(
+        qr/ADM0105/, qr/ADM0133/, qr/ADM014[1236]/, qr/AH00098: pid file .* overwritten/);
 }
 
 sub is_full {
@@ -44,7 +49,7 @@ for_each_combo(sub {
     my ($combo) = @_;
 
     $redis->command('FLUSHALL');
-    my $httpd = httpd($combo)->start;
+    my $httpd = mortal($combo)->start;
     wait_for { $httpd->zone('db')->{FleetServers} == 1 } 'a server';
     AdmissionTest::Fleet::end_learning($redis);
     is_full($httpd, 'all permits are taken');
@@ -68,7 +73,7 @@ for_each_combo(sub {
     my $file = "$httpd->{dir}/run/admission.fleet";
     ok -s $file, 'there is a file';
     is +(stat $file)[2] & 07777, 0600, '... that is nobody else\'s';
-    my $other = httpd($combo);
+    my $other = mortal($combo);
     File::Copy::copy($file, "$other->{dir}/run/admission.fleet") or die "$file: $!\n";
     chmod 0600, "$other->{dir}/run/admission.fleet";
     my $before = $redis->command(HLEN => 'adm:{db}');
@@ -76,3 +81,47 @@ for_each_combo(sub {
     wait_for { $redis->command(HLEN => 'adm:{db}') == $before + 1 } 'a copy of it says nothing';
     $other->stop;
 }, 'event+cgid', 'prefork+cgi', 'worker+cgid');
+
+# ---- two with one name ------------------------------------------------------------
+
+sub ids {
+    my @ids = grep { /^[0-9a-f]{32}\z/ } @{ $redis->command(HKEYS => 'adm:{db}') };
+    return @ids;
+}
+
+# Another one has spoken in this name.
+sub speak_as {
+    my ($id) = @_;
+    return $redis->command(EVAL => "local x = cjson.decode(redis.call('HGET', KEYS[1], ARGV[1])) "
+        . "x[3] = x[3] + 1e12 redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(x)) return 'ok'",
+        1, 'adm:{db}', $id);
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+
+    $redis->command('FLUSHALL');
+    my $httpd = httpd($combo, 'lease=3s hold=1s', 4)->start;
+    $httpd->expect_in_log(qr/ADM0144: zone db: .* this server takes another id/);
+    wait_for { $httpd->zone('db')->{FleetServers} == 1 } 'there is one server';
+    my ($id) = ids();
+    my @held = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 2;
+    $httpd->zone_becomes('db', 'two run', Active => 2);
+
+    is speak_as($id), 'ok', 'another one speaks in its name';
+    wait_for { ids() == 2 } 'it takes another one';
+    my ($other) = grep { $_ ne $id } ids();
+    wait_for { my $zone = $httpd->zone('db'); $zone->{FleetServers} == 2 && $zone->{FleetReserved} >= 4 }
+        '... and the engine counts what both have';
+    push @held, $httpd->ask('/cgi-bin/heavy?until=go');
+    $httpd->zone_becomes('db', '... so no other request starts', Active => 2, Queued => 1);
+    is $httpd->status->{AdmissionEngineStale}, 1, '... heard once';
+
+    my ($agent) = $httpd->agents;
+    kill KILL => $agent;
+    $httpd->allow_in_log(qr/ADM0133/, qr/ADM0148/);
+    $httpd->next_agent($agent, 'the next agent');
+    $httpd->zone_becomes('db', '... until the lease and the hold of the other one are over', Active => 3);
+    is_deeply [ ids() ], [$other], '... has the new name, too';
+    $httpd->serves('go', 'all are served', @held);
+}, 'event+cgid', 'prefork+cgi');

@@ -11,11 +11,6 @@ my $rounds = $ENV{ADMISSION_SLOW} ? 100 : 20;
 my $warm   = 5;     # rounds until httpd has the pools that it will keep
 my $growth = 1024;  # KB that may be lost to chance, not to 1,000 requests
 
-sub resident_kb {
-    my ($httpd, $pid) = @_;
-    return $httpd->slurp("/proc/$pid/status") =~ /^VmRSS:\s+(\d+)/m ? $1 : 0;
-}
-
 for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = new_parking_httpd(combo => $combo);
@@ -65,7 +60,7 @@ for_each_parking_combo(sub {
     $settled->();
     # Connections may take a moment to be closed on this side, too.
     wait_for { descriptors($child) == $settled->() } 'the child is warm';
-    my $memory = resident_kb($httpd, $child);
+    my $memory = $httpd->resident_kb($child);
     my $files  = descriptors($child);
 
     $round->($_) for $warm + 1 .. $warm + $rounds;
@@ -73,10 +68,10 @@ for_each_parking_combo(sub {
         or diag descriptors($child) . " are open, were $files";
   SKIP: {
         skip 'a sanitizer keeps what is freed', 1 if $ENV{ADMISSION_SANITIZER};
-        cmp_ok resident_kb($httpd, $child) - $memory, '<', $growth,
+        cmp_ok $httpd->resident_kb($child) - $memory, '<', $growth,
             "after $rounds x $line parked requests no memory is lost";
     }
-    note "$memory KB, then " . resident_kb($httpd, $child) . " KB; $files descriptors";
+    note "$memory KB, then " . $httpd->resident_kb($child) . " KB; $files descriptors";
 
     # The programs, those who waited once, and the rest of the pipelines.
     is_deeply \%answered, { 200 => ($warm + $rounds) * (1 + $line - 20 + 20) },

@@ -9,7 +9,7 @@ use File::Find 'find';
 use TestFile;
 
 our @ISA    = ('Exporter');
-our @EXPORT = qw(files slurp lines without_comments functions none);
+our @EXPORT = qw(files path slurp lines without_comments functions none);
 
 sub import {
     TestFile->import(2);
@@ -17,6 +17,8 @@ sub import {
 }
 
 my $root = $ENV{ADMISSION_SRCDIR} || dirname(__FILE__) . '/../..';
+
+sub path { return "$root/$_[0]" }
 
 # One test: the list of places that break a rule is empty.
 sub none {
@@ -46,7 +48,7 @@ sub files {
 sub slurp {
     my ($path) = @_;
 
-    open my $file, '<', "$root/$path" or return '';
+    open my $file, '<', path($path) or return '';
     local $/;
     return scalar(<$file>) // '';
 }

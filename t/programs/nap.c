@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-typedef int remove_t(void *pollset, const void *descriptor);
-typedef unsigned read_t(volatile unsigned *number);
-typedef void *make_t(void *pool);
+/* Have the function that this one replaces, as next(). */
+#define NEXT(name)                                         \
+    static __typeof__(&name) next;                         \
+    if (!next) {                                           \
+        next = (__typeof__(&name))dlsym(RTLD_NEXT, #name); \
+    }
 
-typedef int poll_t(void *pollset, long long timeout_usec, int *count, const void **descriptors);
-
-typedef int wait_t(void *condition, void *mutex);
 typedef int mutex_t(void *mutex);
 
 static __thread int is_about_to_nap; /* in the listener's thread */
@@ -77,11 +77,7 @@ static void nap_once(const char *name)
 /* The first thing that is made for a new connection. */
 void *apr_bucket_alloc_create(void *pool)
 {
-    static make_t *next;
-
-    if (!next) {
-        next = (make_t *)dlsym(RTLD_NEXT, "apr_bucket_alloc_create");
-    }
+    NEXT(apr_bucket_alloc_create);
     nap_once("begin");
     return next(pool);
 }
@@ -89,21 +85,15 @@ void *apr_bucket_alloc_create(void *pool)
 /* Without the mutex, so that more is put into the queue. */
 int apr_thread_cond_wait(void *condition, void *mutex)
 {
-    static wait_t *next;
-    static mutex_t *lock, *unlock;
     int rv;
 
-    if (!next) {
-        lock = (mutex_t *)dlsym(RTLD_NEXT, "apr_thread_mutex_lock");
-        unlock = (mutex_t *)dlsym(RTLD_NEXT, "apr_thread_mutex_unlock");
-        next = (wait_t *)dlsym(RTLD_NEXT, "apr_thread_cond_wait");
-    }
+    NEXT(apr_thread_cond_wait);
     rv = next(condition, mutex);
     if (!is_listener && size_of("yawn") >= 0) {
-        unlock(mutex);
+        ((mutex_t *)dlsym(RTLD_NEXT, "apr_thread_mutex_unlock"))(mutex);
         leave_note("yawned", "a");
         nap(1000);
-        lock(mutex);
+        ((mutex_t *)dlsym(RTLD_NEXT, "apr_thread_mutex_lock"))(mutex);
     }
     return rv;
 }
@@ -111,13 +101,10 @@ int apr_thread_cond_wait(void *condition, void *mutex)
 /* A connection is to be handed to a worker. */
 int apr_pollset_remove(void *pollset, const void *descriptor)
 {
-    static remove_t *next;
     static long removed;
     long after = size_of("nap");
 
-    if (!next) {
-        next = (remove_t *)dlsym(RTLD_NEXT, "apr_pollset_remove");
-    }
+    NEXT(apr_pollset_remove);
     if (after >= 0 && ++removed == after) {
         is_about_to_nap = 1;
     }
@@ -127,11 +114,7 @@ int apr_pollset_remove(void *pollset, const void *descriptor)
 /* Whether connections are accepted is the first number that is read then. */
 unsigned apr_atomic_read32(volatile unsigned *number)
 {
-    static read_t *next;
-
-    if (!next) {
-        next = (read_t *)dlsym(RTLD_NEXT, "apr_atomic_read32");
-    }
+    NEXT(apr_atomic_read32);
     if (is_about_to_nap) {
         is_about_to_nap = 0;
         leave_note("napped", "w");
@@ -143,11 +126,7 @@ unsigned apr_atomic_read32(volatile unsigned *number)
 /* It is about to look at its sockets. */
 int apr_pollset_poll(void *pollset, long long timeout_usec, int *count, const void **descriptors)
 {
-    static poll_t *next;
-
-    if (!next) {
-        next = (poll_t *)dlsym(RTLD_NEXT, "apr_pollset_poll");
-    }
+    NEXT(apr_pollset_poll);
     is_listener = 1;
     nap_once("doze");
     return next(pollset, timeout_usec, count, descriptors);

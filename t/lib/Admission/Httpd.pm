@@ -391,6 +391,8 @@ sub proc_stat {
     return (split ' ', $fields)[0, 1, 2, 17];
 }
 
+sub resident_kb { my ($self, $pid) = @_; return $self->slurp("/proc/$pid/status") =~ /^VmRSS:\s+(\d+)/m ? $1 : 0 }
+
 sub live_programs_now { return live_programs($_[0]{dir}) }
 
 sub parent_of {

@@ -10,6 +10,7 @@ use IO::Socket::INET;
 use Time::HiRes qw(sleep time);
 
 use Admission::File qw(directory spill);
+use Admission::Httpd;
 use Admission::Program qw(keep);
 
 my $PATIENCE = 60;
@@ -26,8 +27,7 @@ sub program {
 sub start {
     my ($class, %o) = @_;
     my $tmp = directory('admission-redis-XXXXXX');
-    my $probe = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
-                or die "no free port\n";
+    my $probe = Admission::Httpd::free_port(0);
     my $self = bless { tmp => $tmp, dir => "$tmp", socket => "$tmp/socket",
                        port => $probe->sockport, conf => $o{conf} // [],
                        options => $o{options} // [], owner => $$ },
