@@ -32,4 +32,3 @@ if ($left_out eq 'explain') {
     is $httpd->get('/admission?json')->{status}, 200, '... other outputs are';
     $httpd->stop;
 }
-done_testing;

@@ -353,20 +353,22 @@ sub processes {
 # only one with a single thread under a threaded MPM; and the agent.
 sub children {
     my ($self) = @_;
-    return grep { !is_agent($_) } grep {
-        my ($state, $parent, undef, $threads) = proc_stat($_);
-        $parent && $parent == $self->{pid} && $state ne 'Z'
-            && ($self->{mpm} eq 'prefork' || $threads > MOST_OF_ONE);
-    } pids();
+    return $self->forked(sub { $self->{mpm} eq 'prefork' || $_[0] > MOST_OF_ONE });
 }
 
 # The processes that start programs for mod_cgid: one, but for reloads.
 sub daemons {
     my ($self) = @_;
     return if $self->{cgi} ne 'cgid';
+    return $self->forked(sub { $_[0] <= MOST_OF_ONE });
+}
+
+# Whose parent is httpd's, but for the agent, by the number of their threads.
+sub forked {
+    my ($self, $is_wanted) = @_;
     return grep { !is_agent($_) } grep {
         my ($state, $parent, undef, $threads) = proc_stat($_);
-        $parent && $parent == $self->{pid} && $state ne 'Z' && $threads <= MOST_OF_ONE;
+        $parent && $parent == $self->{pid} && $state ne 'Z' && $is_wanted->($threads);
     } pids();
 }
 
@@ -468,12 +470,18 @@ sub zone {
 # The zone must get into this state: zone_becomes('/cgi-bin/', 'two wait', Active => 1, Queued => 2)
 sub zone_becomes {
     my ($self, $name, $what, %state) = @_;
-    my $zone = {};
+    return $self->becomes($what, "zone $name:", sub { $self->zone($name) }, %state);
+}
+
+# What the code returns must get into this state.
+sub becomes {
+    my ($self, $what, $where, $look, %state) = @_;
+    my $is = {};
     my $reached = $self->soon(sub {
-        $zone = eval { $self->zone($name) } // {};
-        !grep { ($zone->{$_} // '') ne $state{$_} } keys %state;
+        $is = eval { $look->() } // {};
+        !grep { ($is->{$_} // '') ne $state{$_} } keys %state;
     });
-    return $self->must($reached, $what, "zone $name:", compared($zone, %state));
+    return $self->must($reached, $what, $where, compared($is, %state));
 }
 
 # A line a key: what is, and what should be.

@@ -70,8 +70,7 @@ sub version_of {
 sub cgroup {
     return '/sys/fs/cgroup/memory'
         if -w '/sys/fs/cgroup/memory/memory.limit_in_bytes' && $> == 0;
-    my $controllers = first_line('/sys/fs/cgroup/cgroup.controllers');
-    return $controllers =~ /\bmemory\b/ && $> == 0 && -w '/sys/fs/cgroup'
+    return slurp('/sys/fs/cgroup/cgroup.controllers') =~ /\bmemory\b/ && $> == 0 && -w '/sys/fs/cgroup'
         ? '/sys/fs/cgroup' : undef;
 }
 
@@ -97,8 +96,6 @@ sub on_processors {
     return if @all <= $count || @all < $from + $count || !has('taskset');
     return ('taskset', '-c', join ',', @all[$from .. $from + $count - 1]);
 }
-
-sub first_line { return slurp($_[0]) =~ /^(.*)/ ? $1 : '' }
 
 # So many files may be open from here on, in the programs started as well. Only
 # another program can raise that for us.

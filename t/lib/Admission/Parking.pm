@@ -94,14 +94,10 @@ sub ask_line {
 # server_becomes($httpd, 'nobody blocks', AdmissionBlocked => 0)
 sub server_becomes {
     my ($httpd, $what, %state) = @_;
-    my $status = {};
-    my $reached = $httpd->soon(sub {
-        $status = eval { $httpd->status } // {};
-        !grep { ($status->{$_} // '') ne $state{$_} } keys %state;
-    });
-    return $httpd->must($reached, $what, map {
-        "$_ is " . ($status->{$_} // 'missing') . ", should be $state{$_}"
-    } sort keys %state);
+    return $httpd->becomes($what, 'the server:', sub {
+        my $status = $httpd->status;
+        return { map { $_ => $status->{$_} } keys %state };
+    }, %state);
 }
 
 # Stops a process; returns when none of its threads runs any more.
@@ -110,7 +106,7 @@ sub halt {
     kill STOP => $pid;
     $httpd->soon(sub {
         !grep { $httpd->slurp("/proc/$pid/task/$_/stat") !~ /\) T / } threads($pid);
-    }) or die "child $pid does not stop\n";
+    }) or die "process $pid does not stop\n";
 }
 
 sub threads {

@@ -9,11 +9,12 @@ use warnings;
 
 use Exporter 'import';
 use File::Temp ();
-use POSIX ();
 
+use Admission;
 use Admission::Config;
 use Admission::File qw(slurp);
 use Admission::Httpd;
+use Admission::Parking qw(halt);
 
 our @EXPORT = qw($BULK can_read_http2 slow_reader);
 
@@ -27,23 +28,16 @@ sub can_read_http2 {
 sub slow_reader {
     my ($url, @options) = @_;
     my $file = File::Temp->new(TEMPLATE => 'admission-XXXXXX', TMPDIR => 1);
-    my $pid = fork // die "fork: $!\n";
-
-    if ($pid == 0) {
-        exec qw(curl -skN --max-time 50 -o), "$file", @options, $url
-            or POSIX::_exit(127);
-    }
+    my $pid = start_program(qw(curl -skN --max-time 50 -o), "$file", @options, $url);
     my $self = bless { pid => $pid, file => $file }, __PACKAGE__;
+
     Admission::Httpd->soon(sub { -s "$file" }) or die "no answer from $url\n";
     return $self;
 }
 
 sub stop_reading {
     my ($self) = @_;
-    kill STOP => $self->{pid};
-    Admission::Httpd->soon(sub {
-        Admission::Httpd->slurp("/proc/$self->{pid}/stat") =~ /\) T /;
-    }) or die "curl does not stop\n";
+    halt('Admission::Httpd', $self->{pid});
     return $self;
 }
 

@@ -18,7 +18,7 @@ use warnings;
 use POSIX ();
 use Time::HiRes qw(sleep);
 
-use Admission::File qw(slurp);
+use Admission::File qw(slurp spill);
 use Admission::Machine;
 
 my $PATIENCE = 20;    # seconds for processes to end
@@ -58,15 +58,15 @@ sub make {
     # Version 2 of cgroups wants to be asked for memory; 1 has a name of its own.
     my ($limit) = grep { -e "$self->{cgroup}/$_" } qw(memory.limit_in_bytes memory.max);
     if (!$limit) {
-        put("$root/cgroup.subtree_control", '+memory');
+        spill("$root/cgroup.subtree_control", '+memory');
         $limit = 'memory.max';
     }
-    put("$self->{cgroup}/$limit", $o{mb} << 20);
+    spill("$self->{cgroup}/$limit", $o{mb} << 20);
     # What the machine swaps itself has room of its own. Version 1 counts both.
     for my $bound ([ 'memory.swap.max', $o{swap_mb} ],
                    [ 'memory.memsw.limit_in_bytes', $o{mb} + $o{swap_mb} ]) {
         my ($file, $mb) = @$bound;
-        put("$self->{cgroup}/$file", $mb << 20) if -e "$self->{cgroup}/$file";
+        spill("$self->{cgroup}/$file", $mb << 20) if -e "$self->{cgroup}/$file";
     }
     mkdir $self->{time}{path} if $self->{time};
 }
@@ -94,13 +94,13 @@ sub own_cgroup {
 sub inside {
     my ($self, $code) = @_;
     my $result = eval {
-        put("$self->{cgroup}/cgroup.procs", $$);
-        put("$self->{time}{path}/cgroup.procs", $$) if $self->{time};
+        spill("$self->{cgroup}/cgroup.procs", "$$\n");
+        spill("$self->{time}{path}/cgroup.procs", "$$\n") if $self->{time};
         $code->();
     };
     my $error = $@;
-    put("$self->{home}/cgroup.procs", $$);
-    put("$self->{time}{home}/cgroup.procs", $$) if $self->{time};
+    spill("$self->{home}/cgroup.procs", "$$\n");
+    spill("$self->{time}{home}/cgroup.procs", "$$\n") if $self->{time};
     die $error if $error;
     return $result;
 }
@@ -168,12 +168,6 @@ sub run {
         or die "$command[0]: $!\n";
     my $said = join ' ', <$program>;
     close $program or die "$command[0] failed: $said\n";
-}
-
-sub put {
-    my ($path, $text) = @_;
-    open my $file, '>', $path or die "$path: $!\n";
-    syswrite $file, "$text\n" or die "$path: $!\n";
 }
 
 1;

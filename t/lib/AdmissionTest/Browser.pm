@@ -23,6 +23,8 @@ use MIME::Base64 'decode_base64';
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
+use Admission::File qw(spill);
+
 my $PATIENCE = 30;    # seconds for an answer
 
 my @OPTIONS = qw(
@@ -162,9 +164,7 @@ sub photograph {
     my $image = $self->tell('Page.captureScreenshot', format => 'png',
                             captureBeyondViewport => JSON::PP::true);
 
-    open my $file, '>:raw', $path or die "$path: $!\n";
-    print $file decode_base64($image->{data});
-    close $file or die "$path: $!\n";
+    spill($path, decode_base64($image->{data}));
 }
 
 sub events {

@@ -12,6 +12,7 @@ use warnings;
 use File::Temp ();
 use Time::HiRes 'time';
 
+use Admission::File qw(slurp spill);
 use AdmissionTest::Backend;
 
 sub start {
@@ -30,10 +31,7 @@ sub says {
 
     unlink glob "$self->{dir}/*";
     for my $command (keys %answers) {
-        open my $file, '>', "$self->{dir}/$command.new" or die "$command: $!\n";
-        binmode $file;
-        print $file $answers{$command};
-        close $file or die "$command: $!\n";
+        spill("$self->{dir}/$command.new", $answers{$command});
         rename "$self->{dir}/$command.new", "$self->{dir}/$command";
     }
 }
@@ -68,13 +66,8 @@ sub read_command {
 sub answer {
     my ($dir, $command, @words) = @_;
 
-    if (open my $file, '<', "$dir/$command") {
-        binmode $file;
-        local $/;
-        my $answer = <$file>;
-        # "now" is the time when it is said.
-        return $answer =~ s/:now\r/':' . milliseconds() . "\r"/ger;
-    }
+    # "now" is the time when it is said.
+    return slurp("$dir/$command") =~ s/:now\r/':' . milliseconds() . "\r"/ger if -e "$dir/$command";
     my $now = time;
     return $command eq 'INFO'      ? bulk("# Server\r\nrun_id:" . 'a' x 40 . "\r\n")
          : $command eq 'ROLE'      ? "*3\r\n" . bulk('master') . ":0\r\n*0\r\n"
