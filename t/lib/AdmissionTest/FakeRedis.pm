@@ -44,9 +44,9 @@ sub milliseconds { return int 1000 * time }
 
 # Of a sync that was understood: generation, grant and target grow with the time.
 sub granted {
-    my ($share, %o) = @_;
+    my ($share) = @_;
     return array('ok', milliseconds(), milliseconds(), $share, $share, 1, $share, $share,
-                 0, $o{limit} // $share, 0, 0, 31_000);
+                 0, $share, 0, 0, 31_000);
 }
 
 # Commands are arrays of bulk strings.

@@ -34,15 +34,15 @@ sub has_tls { return `ldd '${\ Admission::Config::engine_module() }'` =~ /hiredi
 
 # fallback, lease, hold (seconds), servers, timeout (of the engine), redis (a Redis),
 # engine (what AdmissionEngine says, and no wires), watched (an observer looks all the time,
-# 1 unless said), more (configuration, or a sub that makes it of the programs' directory).
+# 1 unless said).
 sub start {
     my ($class, $combo, %o) = @_;
     my $self = bless { fallback => 'reject', lease => 3, hold => 1, servers => 3, timeout => '500ms',
-                       limit => $LIMIT, watched => 1, queue => 200, more => '', %o, combo => $combo, crowds => [] }, $class;
+                       limit => $LIMIT, watched => 1, queue => 200, %o, combo => $combo, crowds => [] }, $class;
 
     if (!$self->{engine}) {
-        $self->{redis} //= Admission::Redis->start(conf => $o{redis_conf} // []);
-        $self->{engine_port} //= $self->{redis}{port};
+        $self->{redis} //= Admission::Redis->start;
+        $self->{engine_port} = $self->{redis}{port};
         $self->{wires} = [ map { AdmissionTest::Wire->start($self->{engine_port}) } 1 .. $self->{servers} ];
     }
     $self->{httpds} = [];
@@ -62,13 +62,12 @@ sub dir { return $_[0]{httpds}[0]{dir} }
 sub conf {
     my ($self, $n) = @_;
     my $dir = $self->dir;
-    my $more = ref $self->{more} ? $self->{more}->($dir) : $self->{more};
     my $engine = $self->{engine} // "redis://127.0.0.1:$self->{wires}[$n]{port}";
     return fleet_zone("$engine timeout=$self->{timeout}",
                       "lease=$self->{lease}s hold=$self->{hold}s fallback=$self->{fallback}", $self->{limit},
                       "ScriptAlias $dir/cgi/heavy", "SetEnv HEAVY_DIR $dir/heavy",
                       "AdmissionQueue $self->{queue} timeout=60s")
-        . section("Directory $dir/cgi", 'Require all granted') . "$more\n";
+        . section("Directory $dir/cgi", 'Require all granted');
 }
 
 sub zones { my ($self) = @_; return map { eval { $_->zone($ZONE) } // {} } @{ $self->{httpds} } }
@@ -80,21 +79,20 @@ sub sum {
     return $sum;
 }
 
-# An assertion that all, or those that are named by number, have a lease and know of so
-# many servers. renewed: the engine has given it from now on. A server that has just lost
-# its agent or its engine has one as well, for as long as it lasts.
+# An assertion that all have a lease and know of each other. renewed: the engine has given it
+# from now on. A server that has just lost its agent or its engine has one as well, for as
+# long as it lasts.
 sub is_leased {
     my ($self, $what, %o) = @_;
-    my @asked = $o{only} ? @{ $o{only} } : 0 .. $#{ $self->{httpds} };
-    my $servers = $o{servers} // scalar @{ $self->{httpds} };
-    my @ends = $o{renewed} ? map { end_of_lease($_) + $RENEWED } $self->zones : (0) x @{ $self->{httpds} };
+    my $servers = @{ $self->{httpds} };
+    my @ends = $o{renewed} ? map { end_of_lease($_) + $RENEWED } $self->zones : (0) x $servers;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     return wait_for {
         my @zones = $self->zones;
-        @asked == grep { my $zone = $zones[$_];
-                         ($zone->{FleetState} // '') eq 'leased' && $zone->{FleetServers} == $servers
-                             && end_of_lease($zone) > $ends[$_] } @asked;
+        $servers == grep { my $zone = $zones[$_];
+                           ($zone->{FleetState} // '') eq 'leased' && $zone->{FleetServers} == $servers
+                               && end_of_lease($zone) > $ends[$_] } 0 .. $#zones;
     } $what // 'all servers have a lease', $o{within} // 30;
 }
 
@@ -220,22 +218,20 @@ sub rest {
 
 # No more than that ever ran, by the programs' own record and by who looked on.
 sub never_exceeded {
-    my ($self, $most) = @_;
+    my ($self) = @_;
     my ($now, $seen) = (0, 0);
-    $most //= $self->{limit};
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     for ($self->{httpds}[0]->record) {
         $now += /^start / ? 1 : -1;
         $seen = $now if $now > $seen;
     }
-    cmp_ok $seen, '<=', $most, "never more than $most programs at once, by their record" if !$self->{kills_programs};
+    cmp_ok $seen, '<=', $self->{limit}, "never more than $self->{limit} programs at once, by their record" if !$self->{kills_programs};
     if (my $observer = delete $self->{observer}) {
         my $report = $observer->seen;
         ok !@{ $report->{wrong} }, "never more than $self->{limit}, in $report->{looks} looks"
             or diag join "\n", @{ $report->{wrong} };
     }
-    return $seen;
 }
 
 sub stop {
