@@ -27,9 +27,11 @@
  *   -r            requests come at random, RATE a second in the mean
  *   -s            what is due while CLIENTS requests are under way is skipped
  */
-#include "load_answer.h"
-
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* strcasestr */
+#endif
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -51,6 +53,8 @@
 #define MAX_MS 600000
 #define MAX_PATHS 20
 #define MAX_REQUEST 512
+#define MAX_HEAD 2048
+#define LENGTH "\r\nContent-Length:"
 #define EVENTS_AT_ONCE 256
 /* Of those who keep theirs, not more at a time than a backlog of listen() holds. */
 #define CONNECTS_A_TICK 20
@@ -61,7 +65,15 @@
 #define FIRST_ADDRESS 0x7f000101u
 #define MAX_ADDRESSES 250
 
-enum { HAS_LEFT = -1, NOT_LET_IN = -2 };
+enum { NO_ANSWER = 0, HAS_LEFT = -1, NOT_LET_IN = -2 };
+
+typedef struct answer_t {
+    size_t head_size; /* as far as it has come; MAX_HEAD: all */
+    char head[MAX_HEAD];
+    int is_chunked, is_last_chunk;
+    int64_t body_left; /* of the body, or of the chunk; -1: until the end */
+    int64_t chunk;     /* its size, as far as it has come */
+} answer_t;
 
 typedef struct client_t {
     int socket; /* -1: there is none */
@@ -102,6 +114,114 @@ static int64_t now(void)
 
     clock_gettime(CLOCK_REALTIME, &time);
     return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+/* ---- an answer over HTTP/1.1 as it comes ------------------------------------- */
+
+static void answer_begin(answer_t *answer)
+{
+    answer->head_size = 0;
+    answer->head[0] = '\0';
+    answer->chunk = 0;
+    answer->is_last_chunk = 0;
+}
+
+/* NO_ANSWER: it has not come that far. */
+static int answer_status(const answer_t *answer)
+{
+    int status = NO_ANSWER;
+
+    sscanf(answer->head, "HTTP/1.1 %3d", &status);
+    return status < 100 ? NO_ANSWER : status;
+}
+
+/* What the head says of the body. */
+static void read_head(answer_t *answer)
+{
+    const char *length = strcasestr(answer->head, LENGTH);
+    int status = answer_status(answer);
+
+    answer->is_chunked = strcasestr(answer->head, "\r\nTransfer-Encoding: chunked") != NULL;
+    if (answer->is_chunked || status == 204 || status == 304) {
+        answer->body_left = 0;
+    }
+    else {
+        answer->body_left = length ? atoll(length + strlen(LENGTH)) : -1;
+    }
+}
+
+/* @return how much of the text belongs to the head. */
+static size_t take_head(answer_t *answer, const char *text, size_t size)
+{
+    size_t before = answer->head_size;
+    size_t room = MAX_HEAD - 1 - before;
+    char *end;
+
+    memcpy(answer->head + before, text, size < room ? size : room);
+    answer->head_size += size < room ? size : room;
+    answer->head[answer->head_size] = '\0';
+    end = strstr(answer->head, "\r\n\r\n");
+    if (!end) {
+        return size;
+    }
+    end[2] = '\0';
+    read_head(answer);
+    answer->head_size = MAX_HEAD;
+    return (size_t)(end + 4 - answer->head) - before;
+}
+
+static int hex_value(char digit)
+{
+    return digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10;
+}
+
+/* @return whether that was the end of the chunks. */
+static int take_chunks(answer_t *answer, const char *text, size_t size)
+{
+    for (; size > 0; text++, size--) {
+        if (answer->body_left > 0) {
+            if (--answer->body_left == 0 && answer->is_last_chunk) {
+                return 1;
+            }
+        }
+        else if (*text == '\n') {
+            answer->is_last_chunk = answer->chunk == 0;
+            answer->body_left = answer->chunk + 2; /* and the end of the line */
+            answer->chunk = 0;
+        }
+        else if (isxdigit((unsigned char)*text)) {
+            answer->chunk = answer->chunk * 16 + hex_value(*text);
+        }
+    }
+    return 0;
+}
+
+/* More has come. @return whether that was the end, but for an answer that ends with the
+ * connection. */
+static int answer_take(answer_t *answer, const char *text, size_t size)
+{
+    if (answer->head_size < MAX_HEAD) {
+        size_t of_head = take_head(answer, text, size);
+
+        if (answer->head_size < MAX_HEAD) {
+            return 0;
+        }
+        text += of_head;
+        size -= of_head;
+    }
+    if (answer->is_chunked) {
+        return take_chunks(answer, text, size);
+    }
+    if (answer->body_left > 0) {
+        answer->body_left -= (int64_t)size < answer->body_left ? (int64_t)size : answer->body_left;
+    }
+    return answer->body_left == 0;
+}
+
+/* Whether something is missing if the connection ends now. */
+static int answer_is_cut(const answer_t *answer)
+{
+    return answer->head_size < MAX_HEAD || answer->body_left >= 0;
 }
 
 /* ---- one request ----------------------------------------------------------- */
@@ -238,7 +358,7 @@ static void be_hung_up_on(client_t *client, int is_reset)
 {
     const answer_t *answer = &client->answer;
 
-    if (client->is_asking && client->asked_here > 1 && !answer_has_begun(answer)) {
+    if (client->is_asking && client->asked_here > 1 && answer->head_size == 0) {
         disconnect(client);
         connect_client(client);
         return;
