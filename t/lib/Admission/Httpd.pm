@@ -17,7 +17,6 @@ use Time::HiRes qw(sleep time);
 
 use Admission::Client;
 use Admission::Config;
-use Admission::Debugger ();
 use Admission::File ();
 use Admission::Live qw(live_programs watch_programs);
 use Admission::Program qw(keep program undisturbed);
@@ -139,8 +138,24 @@ sub start {
     }
     $self->{started_by} = $$;
     push @running, $self if !grep { $_ == $self } @running;
-    Admission::Debugger::wait_for_one($self->{pid}, sort { $a <=> $b } $self->children) if $ENV{GDB};
+    $self->wait_for_debugger if $ENV{GDB};
     return $self;
+}
+
+# GDB=1: until a debugger is attached to one of its processes. No deadline of the libraries
+# applies then.
+sub wait_for_debugger {
+    my ($self) = @_;
+    my @processes = ([ $self->{pid}, 'parent' ], map { [ $_, 'child' ] } sort { $a <=> $b } $self->children);
+    my ($macros) = map { "$_/tools/adm.gdb" } Cwd::abs_path(__FILE__) =~ m{^(.*)/t/lib/Admission/};
+    my $terminal;
+
+    # The runner of `make check` has standard error in a file.
+    open $terminal, '>', '/dev/tty' or open $terminal, '>&', \*STDERR or die "stderr: $!\n";
+    $terminal->autoflush;
+    print $terminal "# $0: waiting for a debugger, in another terminal:\n",
+        map { "#   gdb -x $macros -p $_->[0]    # $_->[1]\n" } @processes;
+    sleep 0.1 while !grep { $self->slurp("/proc/$_->[0]/status") =~ /^TracerPid:\s*[1-9]/m } @processes;
 }
 
 sub choose_ports {
