@@ -88,24 +88,14 @@ sub units {
 
 sub unit_of { return $_[0] =~ s/\.[ch]\z//r }
 
-# The units on a circle of includes.
+# The units on a circle of includes, and those that include one of these.
 sub circles {
-    my ($units) = @_;
-    my (%done, @circles);
-    my $visit;
+    my %left = %{ $_[0] };
 
-    $visit = sub {
-        my ($unit, @way) = @_;
-
-        if (my ($at) = grep { $way[$_] eq $unit } 0 .. $#way) {
-            push @circles, join ' -> ', @way[ $at .. $#way ], $unit;
-            return;
-        }
-        return if $done{$unit}++;
-        $visit->($_, @way, $unit) for sort keys %{ $units->{$unit} };
-    };
-    $visit->($_) for sort keys %$units;
-    return @circles;
+    while (my @others = grep { my $unit = $_; !grep { $left{$_} } keys %{ $left{$unit} } } keys %left) {
+        delete @left{@others};
+    }
+    return map { my $unit = $_; "$unit -> " . join ' ', grep { $left{$_} } sort keys %{ $left{$unit} } } sort keys %left;
 }
 
 sub words_of_httpd {

@@ -33,22 +33,14 @@ for my $page (@pages) {
     $anchors{$page}{$_} = 1 for $text =~ /<a id="([^"]+)">/g;
 }
 
-sub normal {
-    my @parts;
-    for (split m{/}, $_[0]) {
-        next if $_ eq '.' || $_ eq '';
-        $_ eq '..' ? pop @parts : push @parts, $_;
-    }
-    return join '/', @parts;
-}
-
 # What is wrong with the link, or nothing.
 sub wrong {
     my ($page, $target) = @_;
     return if $target =~ /^\w+:/;
     my ($path, $anchor) = $target =~ /^([^#]*)(?:#(.*))?\z/;
-    my $file = length $path ? normal(dirname($page) . "/$path") : $page;
+    my $file = length $path ? dirname($page) . "/$path" : $page;
 
+    1 while $file =~ s{(^|/)(?:\./|(?!\.\./)[^/]+/\.\./)}{$1};
     return "$page: $target: no such file" if !-e path($file);
     return "$page: $target: no such heading" if defined $anchor && $file =~ /\.md\z/ && !$anchors{$file}{$anchor};
     return;

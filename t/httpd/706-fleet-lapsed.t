@@ -78,7 +78,7 @@ for_each_combo(sub {
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 40, conf =>
-        fleet_zone('redis://127.0.0.1:1', 'fallback=reject', 2, 'AdmissionQueue 10 timeout=10min'));
+        fleet_zone('redis://127.0.0.1:1', 'lease=10s hold=1s fallback=reject', 2, 'AdmissionQueue 10 timeout=10min'));
     $httpd->allow_in_log(qr/ADM0105/, qr/ADM0142/);
     $httpd->expect_in_log(qr/ADM0141/, qr/ADM0202: zone db: .*lease/);
     $httpd->start;
