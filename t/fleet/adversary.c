@@ -10,7 +10,6 @@
  * every step no more requests run than the limit says. Leases and holds are equal for all
  * servers, or mixed. WITHOUT names a rule that is left out: then it must be seen.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,19 +100,9 @@ static unsigned chance(unsigned below)
     return (unsigned)(seed >> 33) % below;
 }
 
-static int64_t one_of(unsigned count, ...)
-{
-    unsigned n = chance(count);
-    int64_t value = 0;
-    va_list args;
-
-    va_start(args, count);
-    for (n++; n > 0; n--) {
-        value = va_arg(args, int);
-    }
-    va_end(args);
-    return value;
-}
+#define ONE_OF(...)                                                                           \
+    (((const int64_t[]){ __VA_ARGS__ })[chance((unsigned)(sizeof((const int64_t[]){ __VA_ARGS__ }) \
+                                                          / sizeof(int64_t)))])
 
 static message_t take(box_t *box, unsigned n)
 {
@@ -147,14 +136,7 @@ static redisReply *must(void *reply)
     return reply;
 }
 
-static void command(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    freeReplyObject(must(redisvCommand(engine, format, args)));
-    va_end(args);
-}
+#define COMMAND(...) freeReplyObject(must(redisCommand(engine, __VA_ARGS__)))
 
 static char *replace(char *text, const char *from, const char *to)
 {
@@ -287,10 +269,10 @@ static void engine_restart(unsigned how)
     run++;
     deaths++;
     if (how > 0) {
-        command("DEL %s", KEY);
+        COMMAND("DEL %s", KEY);
     }
     if (how == 2 && snapshot) {
-        command("RESTORE %s 0 %b", KEY, snapshot, snapshot_length);
+        COMMAND("RESTORE %s 0 %b", KEY, snapshot, snapshot_length);
     }
 }
 
@@ -313,7 +295,7 @@ static void engine_begin(void)
     replies.count = pushes.count = 0;
     free(snapshot);
     snapshot = NULL;
-    command("FLUSHALL");
+    COMMAND("FLUSHALL");
 }
 
 static void engine_close(void)
@@ -558,7 +540,7 @@ static void cut_off(server_t *server)
 
     law_fleet_lost(&server->law);
     server->connection++;
-    server->cut_until = now + one_of(6, 0, 0, 500, 2500, 5000, 15000);
+    server->cut_until = now + ONE_OF(0, 0, 500, 2500, 5000, 15000);
     while (n < pushes.count) {
         if (strcmp(pushes.messages[n].id, server->id) == 0) {
             take(&pushes, n);
@@ -594,7 +576,7 @@ static void step(void)
     message_t message;
 
     if (what < 220) {
-        pass_time(one_of(5, 1, 5, 20, 60, 200));
+        pass_time(ONE_OF(1, 5, 20, 60, 200));
     }
     else if (what < 450) {
         if (would_speak(server)) {
@@ -614,7 +596,7 @@ static void step(void)
         hear_push(&message);
     }
     else if (what < 965) {
-        server->queued = (uint32_t)one_of(4, 0, 1, 3, 20);
+        server->queued = (uint32_t)ONE_OF(0, 1, 3, 20);
         start_requests(server);
     }
     else if (what < 975 && chance(manner->rarity)) {
@@ -624,7 +606,7 @@ static void step(void)
         new_server(server);
     }
     else if (what < 975) {
-        pass_time(one_of(4, 500, 1500, 4000, 9000)); /* everybody is stuck */
+        pass_time(ONE_OF(500, 1500, 4000, 9000)); /* everybody is stuck */
     }
     else if (what < 978) {
         cut_off(server);
@@ -648,7 +630,7 @@ static void play(unsigned schedule)
 
     seed = schedule * 7919ULL + 17;
     now = 1000000;
-    deadliness = (unsigned)one_of(4, 0, 1, 2, manner->deadliness);
+    deadliness = (unsigned)ONE_OF(0, 1, 2, manner->deadliness);
     syncs.count = 0;
     engine_begin();
     made = 0;
