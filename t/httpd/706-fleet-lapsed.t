@@ -22,11 +22,6 @@ sub write_password {
     chmod 0600, "$httpd->{dir}/password";
 }
 
-sub state_is {
-    my ($httpd, $state, $what) = @_;
-    return $httpd->zone_becomes('db', $what, FleetState => $state);
-}
-
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 40, conf => conf('reject'));
@@ -42,12 +37,12 @@ for_each_combo(sub {
     wait_for { $httpd->slurp('error.log') =~ /WRONGPASS/ } 'a wrong password is told', 70;
     write_password($httpd, "right\n");
     $httpd->graceful;
-    wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'with the right one it is leased', 20;
+    $httpd->zone_becomes('db', 'with the right one it is leased', FleetState => 'leased');
     my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=hold');
     $httpd->zone_becomes('db', 'a request runs', Active => 1);
 
     kill STOP => $redis->{pid};
-    state_is($httpd, 'fallback', 'Redis does not reply: the lease ends');
+    $httpd->zone_becomes('db', 'Redis does not reply: the lease ends', FleetState => 'fallback');
     my $rejected = $httpd->get('/cgi-bin/heavy');
     is $rejected->{status}, 503, '... a new request is rejected';
     cmp_ok $httpd->zone('db')->{RejectedFleet}, '>', 0, '... with the reason fleet';
@@ -59,16 +54,16 @@ for_each_combo(sub {
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'fallback=open: the own limit holds';
 
     kill CONT => $redis->{pid};
-    wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'Redis goes on: leased again', 20;
+    $httpd->zone_becomes('db', 'Redis goes on: leased again', FleetState => 'leased');
     $httpd->configure(conf('reject'));
     $httpd->graceful;
     my @agents;
     wait_for { @agents = $httpd->agents; @agents == 1 } 'there is an agent';
     kill STOP => @agents;
-    state_is($httpd, 'fallback', 'the agent is stopped: the lease ends as well');
+    $httpd->zone_becomes('db', 'the agent is stopped: the lease ends as well', FleetState => 'fallback');
     is $httpd->get('/cgi-bin/heavy')->{status}, 503, '... and nothing begins';
     kill CONT => @agents;
-    wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'it goes on: leased again', 20;
+    $httpd->zone_becomes('db', 'it goes on: leased again', FleetState => 'leased');
     $httpd->serves('hold', 'the running request is served', $hold);
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, '... and a new request';
 }, 'event+cgid', 'prefork+cgi');

@@ -35,11 +35,8 @@ sub server {
 
 sub ctl {
     my ($httpd, @words) = @_;
-    my @command = ($^X, $PROGRAM, '-u', $httpd->url('/admission'), @words);
-    open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1 </dev/null', 'sh', @command or die "$PROGRAM: $!\n";
-    my $output = do { local $/; <$pipe> };
-    close $pipe;
-    return $output;
+    my $url = $httpd->url('/admission');
+    return scalar `'$^X' '$PROGRAM' -u '$url' @words 2>&1 </dev/null`;
 }
 
 sub is_shown_everywhere {
