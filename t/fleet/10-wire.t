@@ -13,8 +13,7 @@ my @KEEPS_LEASE = ('delay 50', 'delay 150', 'trickle');
 my @LOSES_LEASE = ('delay 900', qw(stall deaf mute hush cut garbage flood));
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $fleet = AdmissionTest::Fleet->start($combo, lease => $LEASE, hold => 2, timeout => '1s');
+    my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => 2, timeout => '1s');
     my ($httpd, $wire) = map { $fleet->{$_}[1] } qw(httpds wires);
 
     $fleet->is_leased;

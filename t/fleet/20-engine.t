@@ -13,8 +13,7 @@ engine_or_skip('redis');
 my %TERMS = (lease => 5, hold => 2);
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $fleet = AdmissionTest::Fleet->start($combo, %TERMS);
+    my $fleet = AdmissionTest::Fleet->start(%TERMS);
     my $redis = $fleet->{redis};
 
     $fleet->is_leased;
@@ -54,8 +53,7 @@ for_each_combo(sub {
 
 # A replica takes the place of its master, and misses the last seconds.
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $fleet = AdmissionTest::Fleet->start($combo, %TERMS, redis => Admission::Redis->start);
+    my $fleet = AdmissionTest::Fleet->start(%TERMS, redis => Admission::Redis->start);
     my $replicate = sub {
         return Admission::Redis->start(conf => [ "replicaof 127.0.0.1 $fleet->{engine_port}",
                                                  'repl-diskless-sync-delay 0' ]);
@@ -88,8 +86,7 @@ for_each_combo(sub {
 
 # With keep, servers without an engine run no more than the limit, and no less.
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $fleet = AdmissionTest::Fleet->start($combo, lease => 3, hold => 2, fallback => 'keep');
+    my $fleet = AdmissionTest::Fleet->start(lease => 3, hold => 2, fallback => 'keep');
 
     $fleet->is_leased;
     $fleet->survives('fallback=keep', sub {

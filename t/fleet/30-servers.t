@@ -41,9 +41,8 @@ sub until_it_has {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
     my $began = time;
-    my $fleet = AdmissionTest::Fleet->start($combo, lease => $LEASE, hold => $HOLD);
+    my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => $HOLD);
 
     $fleet->{kills_programs} = 1;
     my $first = until_it_has($fleet, 0, $began, 'the very first permits');
@@ -116,11 +115,10 @@ sub kill_at {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
     SKIP: {
         skip 'no gdb: install gdb', 1 if !grep { -x "$_/gdb" } split /:/, $ENV{PATH};
         skip 'only root may look into another process', 1 if $> != 0;
-        my $fleet = AdmissionTest::Fleet->start($combo, lease => $LEASE, hold => $HOLD);
+        my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => $HOLD);
 
         $fleet->is_leased;
         for my $point (@POINTS) {

@@ -26,7 +26,6 @@ sub time_of { my ($redis) = @_; return 0 + $redis->command(EVAL => "return redis
 sub late { my ($fleet) = @_; return sum map { $_->status->{AdmissionEngineLate} } @{ $fleet->{httpds} } }
 
 for_each_combo(sub {
-    my ($combo) = @_;
     my ($lease, $hold) = (4, 2);
 
     clock_is(0);
@@ -34,7 +33,7 @@ for_each_combo(sub {
         local @ENV{qw(LD_PRELOAD ADMISSION_CLOCK)} = ($library, "$tmp/clock");
         Admission::Redis->start;
     };
-    my $fleet = AdmissionTest::Fleet->start($combo, lease => $lease, hold => $hold, redis => $redis);
+    my $fleet = AdmissionTest::Fleet->start(lease => $lease, hold => $hold, redis => $redis);
     my $at = 0;
 
     $fleet->is_leased;

@@ -25,8 +25,7 @@ sub most_for {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $fleet = AdmissionTest::Fleet->start($combo, lease => $LEASE, hold => $HOLD, fallback => 'keep', watched => 0);
+    my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => $HOLD, fallback => 'keep', watched => 0);
 
     $fleet->is_leased;
     for my $clients ([ 2, 2, 2 ], [ 0, 9, 0 ], [ 6, 0, 6 ]) {

@@ -43,8 +43,7 @@ sub is_no_engine {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $fleet = AdmissionTest::Fleet->start($combo, lease => 3, hold => 2);
+    my $fleet = AdmissionTest::Fleet->start(lease => 3, hold => 2);
     my $redis = $fleet->{redis};
 
     $fleet->is_leased;

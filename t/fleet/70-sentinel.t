@@ -53,10 +53,9 @@ sub is_replicated {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
     my $good = of(@sentinels) . ' sentinel=db';
     is_replicated(1);
-    my $fleet = AdmissionTest::Fleet->start($combo, lease => $LEASE, hold => $HOLD, engine => $good);
+    my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => $HOLD, engine => $good);
 
     $fleet->is_leased;
     is_with(0, 'all servers are with the master');

@@ -57,8 +57,7 @@ my $sentinel = redis('here', 'no', options => ['--sentinel'],
 my $ca      = "tls=$tmp/ours.crt";
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $fleet = AdmissionTest::Fleet->start($combo, engine => "rediss://127.0.0.1:$redis->{tls} $ca");
+    my $fleet = AdmissionTest::Fleet->start(engine => "rediss://127.0.0.1:$redis->{tls} $ca");
 
     $fleet->is_leased('a certificate that is trusted');
     $fleet->survives('connections end', sub {

@@ -32,8 +32,7 @@ sub found_in {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $fleet = AdmissionTest::Fleet->start($combo, servers => 1,
+    my $fleet = AdmissionTest::Fleet->start(servers => 1,
                                             engine => "redis://127.0.0.1:$redis->{port} password-file=$file");
     my $httpd = $fleet->{httpds}[0];
 

@@ -126,7 +126,7 @@ sub kill_server {
 diag "SEED=$seed";
 for_each_combo(sub {
     my ($combo) = @_;
-    my $fleet = AdmissionTest::Fleet->start($combo, lease => $LEASE, hold => $HOLD, queue => 50);
+    my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => $HOLD, queue => 50);
     my $self = bless { fleet => $fleet, round => 0, accidents => \%ACCIDENTS, pause => $PAUSE,
                        longest_stop => $STOPPED }, __PACKAGE__;
 

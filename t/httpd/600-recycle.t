@@ -13,8 +13,8 @@ sub recycled { return $_[0]->status->{AdmissionChildrenRecycled} }
 
 # Equal children, each replaced when it ends.
 sub start_prefork {
-    my ($combo, $conf) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => $CHILDREN, conf => <<"CONF");
+    my ($conf) = @_;
+    my $httpd = start_httpd(workers => $CHILDREN, conf => <<"CONF");
 MinSpareServers $CHILDREN
 $conf
 CONF
@@ -82,10 +82,8 @@ sub there {
 # ---- prefork --------------------------------------------------------------------
 
 for_each_combo(sub {
-    my ($combo) = @_;
-
     for my $together (1, 2) {
-        my $httpd = start_prefork($combo, "AdmissionRecycle 10 together=$together");
+        my $httpd = start_prefork("AdmissionRecycle 10 together=$together");
         my $outsider = outsider($httpd);
         my $begin = now();
 
@@ -108,8 +106,7 @@ for_each_combo(sub {
 }, 'prefork+cgi');
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_prefork($combo, "AdmissionRecycle 1\n"
+    my $httpd = start_prefork("AdmissionRecycle 1\n"
         . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 2'));
     # Whoever serves these two has something to do until we say so.
     my @line = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1, 2;
@@ -125,16 +122,14 @@ for_each_combo(sub {
 # ---- threaded MPMs -----------------------------------------------------------------
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 50, conf => 'AdmissionRecycle 10');
+    my $httpd = start_httpd(workers => 50, conf => 'AdmissionRecycle 10');
 
     is ask_until_recycled($httpd, 2), 0, 'no request fails, and min = max works';
 }, 'worker+cgid', 'event+cgid');
 
 for_each_combo(sub {
-    my ($combo) = @_;
     my ($least, $most, $children) = (1000, 2000, 8);
-    my $httpd = start_httpd(combo => $combo, workers => 16, conf => <<"CONF");
+    my $httpd = start_httpd(workers => 16, conf => <<"CONF");
 LogLevel admission:debug
 ThreadsPerChild 2
 MaxRequestWorkers 16
@@ -157,8 +152,7 @@ CONF
 # ---- off -----------------------------------------------------------------------------
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_prefork($combo, '');
+    my $httpd = start_prefork('');
     my $before = join ' ', sort $httpd->children;
 
     answers(map { $httpd->ask('/') } 1 .. 8) for 1 .. 10;

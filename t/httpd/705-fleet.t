@@ -10,10 +10,8 @@ engine_or_skip('redis');
 my $redis = Admission::Redis->start;
 
 for_each_combo(sub {
-    my ($combo) = @_;
-
     $redis->command('FLUSHALL');
-    my $fleet = AdmissionTest::Fleet->start($combo, engine => "unix:$redis->{socket}", fallback => 'keep');
+    my $fleet = AdmissionTest::Fleet->start(engine => "unix:$redis->{socket}", fallback => 'keep');
     my ($one, @others) = @{ $fleet->{httpds} };
 
     $fleet->is_leased('three servers find each other, and the engine has learnt');

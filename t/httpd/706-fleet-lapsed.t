@@ -23,8 +23,7 @@ sub write_password {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 40, conf => conf('reject'));
+    my $httpd = new_httpd(workers => 40, conf => conf('reject'));
 
     $httpd->allow_in_log(qr/ADM0105/, qr/ADM0133/, qr/AH10246/, qr/ADM014[36]/,
                          qr/ADM0141: .* (?:in time|arrive any more);/, qr/ADM0142/);
@@ -71,8 +70,7 @@ for_each_combo(sub {
 # A server that starts while the engine is away: requests that come during the first lease are
 # rejected when it ends, not at the end of their own timeout.
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 40, conf =>
+    my $httpd = new_httpd(workers => 40, conf =>
         fleet_zone('redis://127.0.0.1:1', 'lease=10s hold=1s fallback=reject', 2, 'AdmissionQueue 10 timeout=10min'));
     $httpd->allow_in_log(qr/ADM0105/, qr/ADM0142/);
     $httpd->expect_in_log(qr/ADM0141/, qr/ADM0202: zone db: .*lease/);

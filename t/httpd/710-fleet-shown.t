@@ -24,8 +24,7 @@ my $CONF = fleet_zone("redis://127.0.0.1:$redis->{port}/0 user=fleet password-fi
     . location('/local/', 'MaxConcurrent 2', 'AdmissionZone local');
 
 sub server {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 40, conf => $CONF);
+    my $httpd = new_httpd(workers => 40, conf => $CONF);
 
     $httpd->allow_in_log(map { qr/ADM01$_/ } qw(05 41 42 43 46));
     $httpd->put('../password', "$SECRET\n");
@@ -89,9 +88,7 @@ sub hides_the_password {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-
-    my @servers = map { server($combo) } 1, 2;
+    my @servers = map { server() } 1, 2;
     my $first = $servers[0];
     for my $httpd (@servers) {
         wait_for { my $zone = $httpd->zone('db'); $zone->{FleetState} eq 'leased' && $zone->{FleetServers} == 2 }

@@ -69,10 +69,8 @@ sub is_told {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-
     $fake->says;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => conf('reject'));
+    my $httpd = start_httpd(workers => 40, conf => conf('reject'));
     $httpd->allow_in_log(qr/ADM0105/, $TOLD, qr/ADM0142/, qr/ADM014[34]/, qr/AH10246/);
     $httpd->expect_in_log(qr/ADM0146: zone db: .*late/, qr/ADM0147: zone db: MaxConcurrent is 3 here and 1 on/,
                           qr/ADM0202: zone db: request rejected \(fleet\): the lease of this server/);

@@ -15,15 +15,14 @@ engine_or_skip('redis');
 my $redis = Admission::Redis->start;
 
 sub httpd {
-    my ($combo, $terms, $limit) = @_;
-    return new_httpd(combo => $combo, workers => 40, conf =>
+    my ($terms, $limit) = @_;
+    return new_httpd(workers => 40, conf =>
         fleet_zone("redis://127.0.0.1:$redis->{port}", "$terms fallback=reject", $limit, 'AdmissionQueue 10 timeout=60s'));
 }
 
 # One that goes, and its file of before.
 sub mortal {
-    my ($combo) = @_;
-    return httpd($combo, 'lease=1min hold=10s', 2)->allow_in_log(
+    return httpd('lease=1min hold=10s', 2)->allow_in_log(
         qr/ADM0105/, qr/ADM0133/, qr/ADM014[1236]/, qr/AH00098: pid file .* overwritten/);
 }
 
@@ -46,10 +45,8 @@ sub kill_all {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-
     $redis->command('FLUSHALL');
-    my $httpd = mortal($combo)->start;
+    my $httpd = mortal()->start;
     wait_for { $httpd->zone('db')->{FleetServers} == 1 } 'a server';
     AdmissionTest::Fleet::end_learning($redis);
     is_full($httpd, 'all permits are taken');
@@ -73,7 +70,7 @@ for_each_combo(sub {
     my $file = "$httpd->{dir}/run/admission.fleet";
     ok -s $file, 'there is a file';
     is +(stat $file)[2] & 07777, 0600, '... that is nobody else\'s';
-    my $other = mortal($combo);
+    my $other = mortal();
     File::Copy::copy($file, "$other->{dir}/run/admission.fleet") or die "$file: $!\n";
     chmod 0600, "$other->{dir}/run/admission.fleet";
     my $before = $redis->command(HLEN => 'adm:{db}');
@@ -98,10 +95,8 @@ sub speak_as {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-
     $redis->command('FLUSHALL');
-    my $httpd = httpd($combo, 'lease=3s hold=1s', 4)->start;
+    my $httpd = httpd('lease=3s hold=1s', 4)->start;
     $httpd->expect_in_log(qr/ADM0144: zone db: .* this server takes another id/);
     wait_for { $httpd->zone('db')->{FleetServers} == 1 } 'there is one server';
     my ($id) = ids();

@@ -42,8 +42,7 @@ sub open_files {
 sub notices { my ($httpd) = @_; return scalar grep { /ADM0150/ } $httpd->error_log }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 20);
+    my $httpd = new_httpd(workers => 20);
     my $kept = "$httpd->{dir}/heavy/keeps";
 
     $httpd->configure(conf($httpd));

@@ -12,8 +12,7 @@ my $warm   = 5;     # rounds until httpd has the pools that it will keep
 my $growth = 1024;  # KB that may be lost to chance, not to 1,000 requests
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo);
+    my $httpd = new_parking_httpd();
     mkdir "$httpd->{dir}/docs/counted";
     $httpd->put('counted/file.txt', "file\n");
     # The file is what waits, so that thousands of answers cost little.

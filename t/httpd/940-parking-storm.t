@@ -41,9 +41,8 @@ sub ask_something {
 }
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
     srand $seed;
-    my $httpd = start_parking_httpd(combo => $combo, children => 2, conf =>
+    my $httpd = start_parking_httpd(children => 2, conf =>
         "MaxKeepAliveRequests 0\n"
         . location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 300 timeout=200ms'));
     my $watch = $httpd->watch;

@@ -4,7 +4,7 @@ package AdmissionTest::Fleet;
 # (AdmissionTest::Wire). Whatever they run is the program of the first one, so that one
 # observer sees all.
 #
-#     my $fleet = AdmissionTest::Fleet->start($combo, fallback => 'reject');
+#     my $fleet = AdmissionTest::Fleet->start(fallback => 'reject');
 #     $fleet->is_leased;
 #     $fleet->load(8);
 #     ... accidents ...
@@ -36,9 +36,9 @@ sub has_tls { return `ldd '${\ Admission::Config::engine_module() }'` =~ /hiredi
 # engine (what AdmissionEngine says, and no wires), watched (an observer looks all the time,
 # 1 unless said).
 sub start {
-    my ($class, $combo, %o) = @_;
+    my ($class, %o) = @_;
     my $self = bless { fallback => 'reject', lease => 3, hold => 1, servers => 3, timeout => '500ms',
-                       limit => $LIMIT, watched => 1, queue => 200, %o, combo => $combo, crowds => [] }, $class;
+                       limit => $LIMIT, watched => 1, queue => 200, %o, crowds => [] }, $class;
 
     if (!$self->{engine}) {
         $self->{redis} //= Admission::Redis->start;
@@ -47,7 +47,7 @@ sub start {
     }
     $self->{httpds} = [];
     for my $n (0 .. $self->{servers} - 1) {
-        my $httpd = new_httpd(combo => $combo, workers => 40, stops_within => 20)->allow_in_log(@EXPECTED);
+        my $httpd = new_httpd(workers => 40, stops_within => 20)->allow_in_log(@EXPECTED);
         push @{ $self->{httpds} }, $httpd;
         $httpd->configure($self->conf($n));
         $httpd->start;
