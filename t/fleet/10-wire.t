@@ -16,7 +16,6 @@ for_each_combo(sub {
     my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => 2, timeout => '1s');
     my ($httpd, $wire) = map { $fleet->{$_}[1] } qw(httpds wires);
 
-    $fleet->is_leased;
     for my $how (@KEEPS_LEASE, @LOSES_LEASE) {
         my $state = (grep { $_ eq $how } @KEEPS_LEASE) ? 'leased' : 'fallback';
         my $errors = $httpd->status->{AdmissionEngineErrors};

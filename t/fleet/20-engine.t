@@ -16,7 +16,6 @@ for_each_combo(sub {
     my $fleet = AdmissionTest::Fleet->start(%TERMS);
     my $redis = $fleet->{redis};
 
-    $fleet->is_leased;
     for my $seconds (1, 3, 10) {
         $fleet->survives("the engine is away for $seconds s, and empty", sub {
             $redis->stop;
@@ -59,7 +58,6 @@ for_each_combo(sub {
                                                  'repl-diskless-sync-delay 0' ]);
     };
 
-    $fleet->is_leased;
     for my $round (1 .. 4) {
         my $replica = $replicate->();
         wait_for { $replica->command('EXISTS', 'adm:{db}') == 1 } 'a replica has the data', 20;
@@ -88,7 +86,6 @@ for_each_combo(sub {
 for_each_combo(sub {
     my $fleet = AdmissionTest::Fleet->start(lease => 3, hold => 2, fallback => 'keep');
 
-    $fleet->is_leased;
     $fleet->survives('fallback=keep', sub {
         $fleet->{redis}->stop;
         $fleet->is_lapsed('... and the engine is away');

@@ -42,7 +42,7 @@ sub until_it_has {
 
 for_each_combo(sub {
     my $began = time;
-    my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => $HOLD);
+    my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => $HOLD, waits => 0);
 
     $fleet->{kills_programs} = 1;
     my $first = until_it_has($fleet, 0, $began, 'the very first permits');
@@ -120,7 +120,6 @@ for_each_combo(sub {
         skip 'only root may look into another process', 1 if $> != 0;
         my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => $HOLD);
 
-        $fleet->is_leased;
         for my $point (@POINTS) {
             my ($what, @where) = @$point;
             $fleet->survives("the agent is killed $what", sub {

@@ -27,7 +27,6 @@ sub most_for {
 for_each_combo(sub {
     my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => $HOLD, fallback => 'keep', watched => 0);
 
-    $fleet->is_leased;
     for my $clients ([ 2, 2, 2 ], [ 0, 9, 0 ], [ 6, 0, 6 ]) {
         my $what = "clients @$clients";
 

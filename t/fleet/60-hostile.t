@@ -46,7 +46,6 @@ for_each_combo(sub {
     my $fleet = AdmissionTest::Fleet->start(lease => 3, hold => 2);
     my $redis = $fleet->{redis};
 
-    $fleet->is_leased;
     is_no_engine($fleet, 'a port without a listener', 1, qr/ADM0141: .*(?:refused|closed|reset)/i);
     is_no_engine($fleet, 'an httpd', $fleet->{httpds}[2]{port}, qr/ADM0141: .*(?:Protocol error|closed|reset)/);
     is_no_engine($fleet, 'a Sentinel', redis_as(options => ['--sentinel'],

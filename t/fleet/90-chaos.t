@@ -133,7 +133,6 @@ for_each_combo(sub {
     srand $seed;
     # A program whose server is killed may be, too, and writes no end.
     $fleet->{kills_programs} = 1;
-    $fleet->is_leased;
     $self->rounds($seconds / $combos, $ROUND);
     note "$self->{round} rounds; ", $self->done;
     note 'programs: ' . grep { /^start / } $fleet->{httpds}[0]->record;

@@ -14,7 +14,6 @@ for_each_combo(sub {
     my $fleet = AdmissionTest::Fleet->start(engine => "unix:$redis->{socket}", fallback => 'keep');
     my ($one, @others) = @{ $fleet->{httpds} };
 
-    $fleet->is_leased('three servers find each other, and the engine has learnt');
     is $one->zone('db')->{FleetLimit}, 4, 'the limit of all is known';
 
     my @asked = map { $one->ask("/cgi-bin/heavy?id=one$_&until=one$_") } 1 .. 4;

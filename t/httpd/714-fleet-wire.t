@@ -8,7 +8,7 @@ use AdmissionTest::Fleet;
 engine_or_skip('redis');
 
 for_each_combo(sub {
-    my $fleet = AdmissionTest::Fleet->start(servers => 1, lease => 30, timeout => '200ms', watched => 0);
+    my $fleet = AdmissionTest::Fleet->start(servers => 1, lease => 30, timeout => '200ms', watched => 0, waits => 0);
     my ($httpd, $wire) = ($fleet->{httpds}[0], $fleet->{wires}[0]);
 
     wait_for { $httpd->zone('db')->{FleetServers} == 1 } 'the engine knows the server';

@@ -5,7 +5,6 @@ package AdmissionTest::Fleet;
 # observer sees all.
 #
 #     my $fleet = AdmissionTest::Fleet->start(fallback => 'reject');
-#     $fleet->is_leased;
 #     $fleet->load(8);
 #     ... accidents ...
 #     $fleet->rest;                # the load ends; all is whole again
@@ -34,11 +33,11 @@ sub has_tls { return `ldd '${\ Admission::Config::engine_module() }'` =~ /hiredi
 
 # fallback, lease, hold (seconds), servers, timeout (of the engine), redis (a Redis),
 # engine (what AdmissionEngine says, and no wires), watched (an observer looks all the time,
-# 1 unless said).
+# 1 unless said), waits (until all have a lease, 1 unless said).
 sub start {
     my ($class, %o) = @_;
     my $self = bless { fallback => 'reject', lease => 3, hold => 1, servers => 3, timeout => '500ms',
-                       limit => $LIMIT, watched => 1, queue => 200, %o, crowds => [] }, $class;
+                       limit => $LIMIT, watched => 1, waits => 1, queue => 200, %o, crowds => [] }, $class;
 
     if (!$self->{engine}) {
         $self->{redis} //= Admission::Redis->start;
@@ -53,6 +52,7 @@ sub start {
         $httpd->start;
     }
     $self->{observer} = watch_programs($self->dir, undef, $self->{limit}) if $self->{watched};
+    $self->is_leased if $self->{waits};
     return $self;
 }
 
