@@ -6,6 +6,7 @@ use Exporter;
 use File::Basename 'dirname';
 use File::Find 'find';
 
+use Admission::File ();
 use TestFile;
 
 our @ISA    = ('Exporter');
@@ -45,13 +46,7 @@ sub files {
     return @found;
 }
 
-sub slurp {
-    my ($path) = @_;
-
-    open my $file, '<', path($path) or return '';
-    local $/;
-    return scalar(<$file>) // '';
-}
+sub slurp { return Admission::File::slurp(path($_[0])) }
 
 sub lines { return split /\n/, slurp($_[0]) }
 

@@ -52,23 +52,11 @@ sub is_calm_soon {
 
 sub nobody_is_counted {
     my ($httpd, $since) = @_;
-    my ($zone, $calm_at);
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
-    my $is_calm = $httpd->soon(sub {
-        $zone = eval { $httpd->zone($ZONE) } or return;
-        $calm_at = time;
-        !$zone->{Active} && !$zone->{Queued};
-    }, $PATIENCE);
-    ok $is_calm, 'nobody runs and nobody waits' or diag explain $zone;
-    in_two_seconds($since, $calm_at);
+    $httpd->comes_to_rest;
+    in_two_seconds($since);
     is scalar($httpd->live_programs_now), 0, 'no program lives on uncounted';
-    my $kept;
-    ok $httpd->soon(sub {
-        my $status = eval { $httpd->status } or return;
-        $kept = [ @{$status}{qw(AdmissionSpooled AdmissionTransfers)} ];
-        !grep { $_ } @$kept;
-    }, $PATIENCE), 'nothing is kept, nothing transferred' or diag "@$kept";
 }
 
 sub runs_a_request {
