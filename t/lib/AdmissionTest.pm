@@ -12,6 +12,7 @@ use strict;
 use warnings;
 
 use Exporter;
+use Test2::API ();
 use Test::More;
 use Time::HiRes ();
 
@@ -27,6 +28,16 @@ our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo i
                                       needs_modules section virtual_host wait_for));
 
 $Admission::HTTPD = 'AdmissionTest::Httpd';
+
+# The line of a failure is the test's, not the library's.
+Test2::API::test2_add_callback_context_acquire(sub {
+    my ($at) = @_;
+    my $more = $Test::Builder::Level - 1;    # that the test asks for
+    my $level = $at->{level} - $more;
+
+    $level++ while ((caller $level + 2)[1] // '') =~ m{/lib/Admission(?:Test)?[/.]};
+    $at->{level} = $level + $more;
+});
 
 sub import {
     TestFile->import(2);
@@ -97,7 +108,6 @@ sub fleet_zone {
 # condition becomes true. Its deadline only matters when it fails.
 sub wait_for (&$;$) {
     my ($condition, $what, $seconds) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
     return ok(Admission::Httpd->soon(sub { eval { $condition->() } }, $seconds), $what);
 }
 
@@ -106,7 +116,6 @@ sub wait_for (&$;$) {
 sub in_two_seconds {
     my ($since, $until) = @_;
     my $took = ($until // Time::HiRes::time()) - $since;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     return ok $took < 2, sprintf '... in two seconds: %.2f s', $took
         if $ENV{ADMISSION_TIMED};
@@ -118,7 +127,6 @@ sub lines_are {
     my ($lines, $patterns, $what) = @_;
     my @missing = grep { my $pattern = $_; 1 != grep { $_ =~ $pattern } @$lines } @$patterns;
     my @others = grep { my $line = $_; !grep { $line =~ $_ } @$patterns } @$lines;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     return ok(!@missing && !@others, $what) || diag join "\n", "missing, or not once: @missing", 'lines:', @$lines;
 }
@@ -128,7 +136,6 @@ sub lines_are {
 # the zone says that this happened, they came in any order.
 sub is_in_order {
     my ($httpd, $zone, $got, $expected, $what) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     return is_deeply $got, $expected, $what
         if !$httpd->zone($zone)->{GrantsPassedOn};

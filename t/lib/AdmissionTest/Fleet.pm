@@ -86,7 +86,6 @@ sub is_leased {
     my ($self, $what, %o) = @_;
     my $servers = @{ $self->{httpds} };
     my @ends = $o{renewed} ? map { end_of_lease($_) + $RENEWED } $self->zones : (0) x $servers;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     return wait_for {
         my @zones = $self->zones;
@@ -132,7 +131,6 @@ sub ended { my ($self) = @_; return scalar grep { /^end / } $self->{httpds}[0]->
 sub goes_on {
     my ($self, $what, $within) = @_;
     my $before = $self->ended;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
     return wait_for { $self->ended > $before + $LIMIT } $what, $within // 15;
 }
 
@@ -141,7 +139,6 @@ sub goes_on {
 sub survives {
     my ($self, $what, $code, %o) = @_;
     my $within = $o{within} // 30;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     $self->load($o{clients} // 5, %o);
     $self->goes_on("$what: requests run");
@@ -153,7 +150,6 @@ sub survives {
 # An assertion that no server has a lease.
 sub is_lapsed {
     my ($self, $what) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
     return wait_for { @{ $self->{httpds} } == grep { ($_->{FleetState} // '') eq 'fallback' } $self->zones }
         "$what: no server has a lease", 20;
 }
@@ -166,7 +162,6 @@ sub is_told {
     my ($self, $n, $what, $engine, $pattern) = @_;
     my $httpd = $self->{httpds}[$n];
     my $before = $self->lines($n, $TOLD);
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     $self->change_engine($n, $engine);
     wait_for { $self->lines($n, $TOLD) > $before } "$what: there is a line", 20;
@@ -200,7 +195,6 @@ sub lines {
 # may use all, and each can run.
 sub rest {
     my ($self, %o) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     $self->unload;
     $self->is_leased('all have a lease again', %o, renewed => 1);
@@ -220,7 +214,6 @@ sub rest {
 sub never_exceeded {
     my ($self) = @_;
     my ($now, $seen) = (0, 0);
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     for ($self->{httpds}[0]->record) {
         $now += /^start / ? 1 : -1;
@@ -236,7 +229,6 @@ sub never_exceeded {
 
 sub stop {
     my ($self) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     $self->unload;
     $self->never_exceeded if $self->{watched};

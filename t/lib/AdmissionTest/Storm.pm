@@ -33,7 +33,6 @@ CONF
 # An assertion that all programs end. @return when the last one did.
 sub programs_end {
     my ($httpd) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     # Also those of requests that nobody has accepted yet.
     wait_for { !backlog($httpd) && !$httpd->live_programs_now } 'the last programs end', $PATIENCE;
@@ -44,7 +43,6 @@ sub programs_end {
 # program ended, nobody is counted who is not there, and a new request runs.
 sub is_calm_soon {
     my ($httpd, $since) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     nobody_is_counted($httpd, $since);
     runs_a_request($httpd);
@@ -52,7 +50,6 @@ sub is_calm_soon {
 
 sub nobody_is_counted {
     my ($httpd, $since) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     $httpd->comes_to_rest;
     in_two_seconds($since);
@@ -61,7 +58,6 @@ sub nobody_is_counted {
 
 sub runs_a_request {
     my ($httpd) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     my $asked_at = time;
     my $answer = $httpd->get("${ZONE}heavy?id=after");
