@@ -25,9 +25,7 @@ sub missing_fields {
 ok @directives, 'there are directives';
 none 'a directive has its section of the manual, with every field',
     map { missing_fields($_) } @directives;
-none 'the manual has no section more',
-    grep { !$is_directive{$_} } sort keys %section;
+none 'the manual has no section more', grep { !$is_directive{$_} } sort keys %section;
 none 'a directive has a line in conf/admission.conf',
     grep { $conf !~ /^\s*#?\s*$_\s+\S/m } @directives;
-none 'a directive appears in a test',
-    grep { $tests !~ /\b$_\b/ } @directives;
+none 'a directive appears in a test', grep { $tests !~ /\b$_\b/ } @directives;

@@ -110,8 +110,7 @@ none 'a folder of src is in the table',
     grep { $_ ne 'src' && !$lower{$_} } sort keys %{ { map { dirname($_) => 1 } @sources } };
 none 'the table names no other folder',
     grep { my $folder = $_; !grep { dirname($_) eq $folder } @sources } sort keys %lower;
-none 'a file includes headers of lower folders only',
-    map { includes_upward($_) } @sources;
+none 'a file includes headers of lower folders only', map { includes_upward($_) } @sources;
 none 'includes go down: no files include one another, also not through others', circles(units());
 none 'the table lets no folder include a capability',
     map { my $folder = $_; map { "$folder: $_" } grep { is_part($_) } keys %{ $lower{$folder} } } sort keys %lower;
@@ -120,5 +119,4 @@ none 'a law, which is pure functions, includes laws and numbers only',
              grep { basename($_) =~ /^law_/ } @sources);
 none 'the core includes no header of httpd', includes($httpd_header, @core);
 none 'the core uses no name of httpd', map { words_of_httpd($_) } @core;
-none 'the glue includes no private header of the core',
-    includes($private_header, @glue);
+none 'the glue includes no private header of the core', includes($private_header, @glue);

@@ -10,8 +10,7 @@ for my $path (files(qr/\.[ch]\z/, 'src')) {
     for my $line (split /\n/, without_comments(slurp($path))) {
         $number++;
         next if $line =~ /^\s*#\s*define/;
-        push @{ $places{$1} }, "$path:$number"
-            while $line =~ /\bADMLOGNO\(\s*([^)]*?)\s*\)/g;
+        push @{ $places{$1} }, "$path:$number" while $line =~ /\bADMLOGNO\(\s*([^)]*?)\s*\)/g;
     }
 }
 

@@ -116,8 +116,7 @@ sub settle {
 
 sub gather {
     my ($self) = @_;
-    my %common = (port => $self->{httpd}{port},
-                  paths => [ map { "${ZONE}heavy?$_" } @PROGRAMS ]);
+    my %common = (port => $self->{httpd}{port}, paths => [ map { "${ZONE}heavy?$_" } @PROGRAMS ]);
 
     $self->{crowds} = [
         Admission::Crowd->gather(%common, clients => 10, patience => 4),

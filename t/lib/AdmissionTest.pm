@@ -117,8 +117,7 @@ sub in_two_seconds {
     my ($since, $until) = @_;
     my $took = ($until // Time::HiRes::time()) - $since;
 
-    return ok $took < 2, sprintf '... in two seconds: %.2f s', $took
-        if $ENV{ADMISSION_TIMED};
+    return ok $took < 2, sprintf '... in two seconds: %.2f s', $took if $ENV{ADMISSION_TIMED};
     note sprintf 'recovered after %.2f s', $took;
 }
 
@@ -137,8 +136,7 @@ sub lines_are {
 sub is_in_order {
     my ($httpd, $zone, $got, $expected, $what) = @_;
 
-    return is_deeply $got, $expected, $what
-        if !$httpd->zone($zone)->{GrantsPassedOn};
+    return is_deeply $got, $expected, $what if !$httpd->zone($zone)->{GrantsPassedOn};
     return is_deeply [ sort @$got ], [ sort @$expected ], "$what, where all were in time";
 }
 

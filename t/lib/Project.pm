@@ -39,8 +39,7 @@ sub files {
         my $path = substr $File::Find::name, length "$root/";
 
         $File::Find::prune = 1 if $path =~ m{/\.(?:libs|deps)\z};
-        push @found, $path if -f && -T && $path =~ $matching
-                              && $path !~ m{\.(?:lo|la|log|trs)\z};
+        push @found, $path if -f && -T && $path =~ $matching && $path !~ m{\.(?:lo|la|log|trs)\z};
     } }, grep { -e } map { "$root/$_" } @where);
     @found = sort @found;
     return @found;

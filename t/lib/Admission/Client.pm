@@ -60,8 +60,7 @@ sub answer {
 # True as soon as anything has been received; reads what is there.
 sub has_begun {
     my ($self) = @_;
-    $self->read_some
-        if !$self->{ended} && IO::Select->new($self->{socket})->can_read(0);
+    $self->read_some if !$self->{ended} && IO::Select->new($self->{socket})->can_read(0);
     return length $self->{buffer};
 }
 
@@ -105,8 +104,7 @@ sub wait_for_answers {
 
 sub read_some {
     my ($self) = @_;
-    my $got = sysread $self->{socket}, $self->{buffer}, 65536,
-                      length $self->{buffer};
+    my $got = sysread $self->{socket}, $self->{buffer}, 65536, length $self->{buffer};
     return if $got;
     $self->{ended_by} = defined $got ? 'its end' : "$!";
     $self->hang_up;
@@ -130,15 +128,13 @@ sub take_answer {
     my ($status) = $head =~ /^HTTP\/\S+ (\d+)/;
     my %headers = map { /^([^:]+):\s*(.*)$/ ? (lc $1, $2) : () }
                       split /\r\n/, $head;
-    my ($body, $length) = $self->body($status, \%headers,
-                                      substr $self->{buffer}, length $head);
+    my ($body, $length) = $self->body($status, \%headers, substr $self->{buffer}, length $head);
     return $self->{ended} ? failed() : undef if !defined $body;
 
     substr $self->{buffer}, 0, length($head) + $length, '';
     shift @{ $self->{methods} };
     $self->hang_up if lc($headers{connection} // '') eq 'close';
-    return { status => $status, headers => \%headers, body => $body,
-             at => time };
+    return { status => $status, headers => \%headers, body => $body, at => time };
 }
 
 sub failed { return { status => 0, headers => {}, body => '', at => time } }

@@ -20,8 +20,7 @@ my @MODULES = qw(
 );
 
 sub httpd {
-    my @known = ('/usr/sbin/apache2', '/usr/sbin/httpd',
-                 '/usr/local/apache2/bin/httpd');
+    my @known = ('/usr/sbin/apache2', '/usr/sbin/httpd', '/usr/local/apache2/bin/httpd');
     my ($found) = grep { -x } grep { defined } $ENV{HTTPD}, @known;
     return $found // die "no httpd found: set HTTPD to its path\n";
 }
@@ -58,10 +57,8 @@ sub find_modules {
     my @known = ('/usr/lib/apache2/modules', '/usr/lib64/httpd/modules',
                  '/usr/local/apache2/modules');
     chomp(my $asked = `apxs -q LIBEXECDIR 2>/dev/null` // '');
-    my ($found) = grep { -d } grep { length } $ENV{HTTPD_MODULES} // '',
-                                              $asked, @known;
-    return $found
-        // die "no modules found: set HTTPD_MODULES to their directory\n";
+    my ($found) = grep { -d } grep { length } $ENV{HTTPD_MODULES} // '', $asked, @known;
+    return $found // die "no modules found: set HTTPD_MODULES to their directory\n";
 }
 
 sub admission_module {
@@ -109,8 +106,7 @@ sub text {
     push @modules, 'ssl'   if $o{tls};
     push @modules, 'http2' if $o{http2};
     my $load = join '', map { load_line($_) } @modules, @{ $o{modules} // [] };
-    $load .= qq(LoadModule admission_module "@{[ admission_module() ]}"\n)
-        if $o{admission} // 1;
+    $load .= qq(LoadModule admission_module "@{[ admission_module() ]}"\n) if $o{admission} // 1;
 
     my $mpm = $o{mpm} eq 'prefork'
         ? "StartServers $o{workers}\nMinSpareServers 1\n"

@@ -80,8 +80,7 @@ sub allow_in_log {
 # The one line a minute, a zone and a reason about rejected requests.
 sub expect_rejections {
     my ($self, $zone, $reason) = @_;
-    return $self->expect_in_log(
-        qr/admission:warn.*\Q$zone\E: .*reject.*$reason/);
+    return $self->expect_in_log(qr/admission:warn.*\Q$zone\E: .*reject.*$reason/);
 }
 
 # The worker MPM before 2.4.62 cannot wake its listener at a stop, nor event before

@@ -68,8 +68,7 @@ sub version_of {
 
 # The folder in which memory cgroups can be made, of either kind.
 sub cgroup {
-    return '/sys/fs/cgroup/memory'
-        if -w '/sys/fs/cgroup/memory/memory.limit_in_bytes' && $> == 0;
+    return '/sys/fs/cgroup/memory' if -w '/sys/fs/cgroup/memory/memory.limit_in_bytes' && $> == 0;
     return slurp('/sys/fs/cgroup/cgroup.controllers') =~ /\bmemory\b/ && $> == 0 && -w '/sys/fs/cgroup'
         ? '/sys/fs/cgroup' : undef;
 }

@@ -32,8 +32,7 @@ sub parking_conf {
     my (%o) = (children => 1, threads => $THREADS, @_);
     my $factor = $o{factor} // int($CONNECTIONS / $o{threads});
     my $workers = $o{children} * $o{threads};
-    my $spare = $o{replaces_killed} && Admission::Config::is_slow_to_replace()
-        ? $workers : 1;
+    my $spare = $o{replaces_killed} && Admission::Config::is_slow_to_replace() ? $workers : 1;
     return <<"CONF";
 StartServers $o{children}
 ServerLimit 8
@@ -62,8 +61,7 @@ CONF
 # As new_httpd(), with the options of parking_conf().
 sub new_parking_httpd {
     my (%o) = (threads => $THREADS, conf => '', @_);
-    return new_httpd(%o, workers => 2 * $o{threads},
-                     conf => parking_conf(%o) . $o{conf});
+    return new_httpd(%o, workers => 2 * $o{threads}, conf => parking_conf(%o) . $o{conf});
 }
 
 sub start_parking_httpd {

@@ -25,8 +25,7 @@ sub program {
     my $heavy = $ENV{ADMISSION_HEAVY} // '';
     my ($made) = grep { $heavy && -x } $name eq 'heavy' ? $heavy : $heavy =~ s{[^/]*\z}{$name}r;
 
-    return $path{$name} //= $made
-        // build($name, '-O2', [ "$SOURCES/$name.c" ], '-lm');
+    return $path{$name} //= $made // build($name, '-O2', [ "$SOURCES/$name.c" ], '-lm');
 }
 
 # undisturbed { ... }: signals that end a program wait for the end of the block. A handler
