@@ -20,8 +20,7 @@ my $PATIENCE = $ENV{GDB} ? 10_000 : $ENV{PREFIX} ? 360 : 60;
 
 sub new {
     my ($class, $port) = @_;
-    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
-                                       PeerPort => $port, Timeout => 10)
+    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 10)
         // die "connect to port $port: $@\n";
     $socket->blocking(1);
     return bless { socket => $socket, buffer => '', methods => [] }, $class;
