@@ -49,16 +49,9 @@ sub words { return @{ $WORDS{ $_[0] } } }
 my %UNITS = (GAUGE_USEC => 1e6, GAUGE_MSEC => 1000, GAUGE_KB => 1 / 1024, GAUGE_MB => 1 / 1024 ** 2,
              GAUGE_PERCENT => 100);
 
-# What an output calls a field.
-sub called {
-    my ($kind, $field) = @_;
-    return $field->{$kind} if $kind ne 'metric';
-    return metric_of($field) . ($field->{reason} ? "/$field->{reason}" : '');
-}
-
 sub by_name {
     my ($kind, $what, %shown) = @_;
-    my %field = map { called($kind, $_) => $_ } @{ $fields{$what} };
+    my %field = map { ($_->{$kind} // metric_of($_) . ($_->{reason} ? "/$_->{reason}" : '')) => $_ } @{ $fields{$what} };
     my %value;
 
     for my $name (keys %shown) {
