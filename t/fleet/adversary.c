@@ -100,9 +100,9 @@ static unsigned chance(unsigned below)
     return (unsigned)(seed >> 33) % below;
 }
 
-#define ONE_OF(...)                                                                           \
-    (((const int64_t[]){ __VA_ARGS__ })[chance((unsigned)(sizeof((const int64_t[]){ __VA_ARGS__ }) \
-                                                          / sizeof(int64_t)))])
+#define ONE_OF(...)                             \
+    (((const int64_t[]){ __VA_ARGS__ })[chance( \
+        (unsigned)(sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)))])
 
 static message_t take(box_t *box, unsigned n)
 {
