@@ -35,9 +35,7 @@ sub survives_a_kill {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf =>
-        "LogLevel admission:debug\n"
+    my $httpd = start_httpd(conf => "LogLevel admission:debug\n"
         . location('/page', 'SetHandler admission-status')
         . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'));
     my $agent = $httpd->next_agent(0, 'there is one agent');
@@ -76,10 +74,11 @@ for_each_combo(sub {
     $httpd->allow_in_log(qr/cgid:error.*AH01239/);
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');
 
-# Nothing to count: nothing to look after.
+# Loaded and not used: nothing to count, nothing to look after.
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo);
+    my $httpd = start_httpd();
 
-    is_deeply [ $httpd->agents ], [], 'without a zone there is no agent';
+    is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'without a zone requests pass';
+    is $httpd->status->{AdmissionZones}, 0, '... the status has none';
+    is_deeply [ $httpd->agents ], [], '... and there is no agent';
 }, 'event+cgid');
