@@ -15,14 +15,15 @@ sub promtool_accepts {
     }
 }
 
-# With a sentence that says why.
+# Each of these queries, with a sentence that says why.
 sub refuses {
-    my ($httpd, $query, $status, $why) = @_;
-    my $answer = $httpd->get("/admission?$query");
+    my ($httpd, $status, $why, @queries) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
-    is_deeply [ @$answer{qw(status body)} ], [ $status, "$why\n" ],
-        substr "?$query: $status", 0, 60;
+    for my $query (@queries) {
+        my $answer = $httpd->get("/admission?$query");
+        is_deeply [ @$answer{qw(status body)} ], [ $status, "$why\n" ], substr "?$query: $status", 0, 60;
+    }
 }
 
 # The zones of ?json&QUERY.
@@ -34,24 +35,17 @@ sub json_of {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf =>
-        location('/admission', 'SetHandler admission-status')
-        . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 3',
-                   'AdmissionZone "a \"quoted\" <b>name</b>"')
+    my $name = 'test.example:/cgi-bin/';
+    my $httpd = start_httpd(workers => 40, conf => location('/admission', 'SetHandler admission-status')
+        . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 3')
         . location('/never-used', 'MaxConcurrent 1', 'AdmissionQueue 0'));
-    my $hold = $httpd->ask('/cgi-bin/heavy?ms=10&until=go');
-    my $zone_now = sub { $httpd->status->{zone}{'a "quoted" <b>name</b>'} };
-    wait_for { $zone_now->()->{Active} == 1 } 'one runs';
-    my @waiters = map { $httpd->ask('/cgi-bin/heavy?ms=10') } 1, 2;
-    wait_for { $zone_now->()->{Queued} == 2 } 'two wait';
+    my @line = $httpd->fill('/cgi-bin/', 'go', 1);
+    push @line, map { $httpd->ask('/cgi-bin/heavy?ms=10') } 1, 2;
+    $httpd->zone_becomes('/cgi-bin/', 'two wait', Queued => 2);
 
     my $json = $httpd->json('/admission?json');
-    my $facts = $json->{zones}[0];
     is $json->{version}, 2, 'JSON has a version';
-    is $facts->{name}, 'a "quoted" <b>name</b>', 'and the name as written';
-    ok !exists $facts->{history}, 'no history without a request for it';
-    my $name = 'a+%22quoted%22%20%3Cb%3Ename%3C/b%3E';
+    ok !exists $json->{zones}[0]{history}, 'no history without a request for it';
     my ($with_history) = @{ json_of($httpd, "history=$name") };
     is scalar @{ $with_history->{history}{$_} }, 600, "ten minutes of history: $_"
         for qw(active queued);
@@ -60,15 +54,13 @@ for_each_combo(sub {
 
     my $metrics = $httpd->get('/admission?prometheus');
     like $metrics->{headers}{'content-type'}, qr{text/plain; version=0\.0\.4}, 'Prometheus';
-    like $metrics->{body}, qr/^admission_queued\{zone="a \\"quoted\\" <b>name<\/b>"\} 2$/m,
-        'labels are escaped';
+    like $metrics->{body}, qr/^admission_queued\{zone="\Q$name\E"\} 2$/m, '... with the facts';
     unlike $metrics->{body}, qr/_bucket/, 'no histograms before a request has ended';
     promtool_accepts($metrics->{body});
 
     my $page = $httpd->get('/admission');
-    like $page->{body}, qr/a &quot;quoted&quot; &lt;b&gt;name&lt;\/b&gt;/, 'the page escapes names';
     like $page->{body}, qr{<td class="state s\d">waiting</td><td>1 / 1.*?</td><td>2 / 3},
-        'it says where requests wait';
+        'the page says where requests wait';
     like $page->{body}, qr{never-used</a></th><td class="state s\d">never used<},
         'and which zone no request has entered';
     $page->{one} = $httpd->get("/admission?zone=$name")->{body};
@@ -103,28 +95,21 @@ for_each_combo(sub {
         [ $used ], 'the page of zones with a text in the name';
     is_deeply [ map { scalar @{ $_->{history}{active} } } @{ json_of($httpd, "history=$used") } ],
         [ 600 ], 'a zone that was never used has a history';
-    refuses($httpd, @$_)
-        for [ 'json&zone=no/such', 404, "No zone is called 'no/such'." ],
-            [ 'json&history=no%0Asuch', 404, "No zone is called 'no\nsuch'." ],
-            [ 'prometheus&zone=', 404, "No zone is called ''." ],
-            [ 'zone=%C3%BC', 404, "No zone is called '\xc3\xbc'." ],
-            [ 'json&zone=%ff', 404, "No zone is called '\xc3\xbf'." ],
-            [ 'json&zone=' . 'x' x 4000, 404, "No zone is called '" . 'x' x 4000 . "'." ],
-            [ 'auto', 404, "There is no output 'auto': use json, prometheus, ready, zone=NAME or filter=TEXT." ],
-            [ 'json&zone=%zz', 400, 'zone=, history= and who= name one zone, and once, encoded as in a URL.' ],
-            [ "json&zone=$used&zone=$used", 400, 'zone=, history= and who= name one zone, and once, encoded as in a URL.' ],
-            [ "json&zone=$used&history=$used", 400,
-              'zone=, history= and who= name one zone, and once, encoded as in a URL.' ],
-            [ "history=$used", 400, 'history= and who= belong to json: ?json&history=NAME.' ],
-            [ "prometheus&history=$used", 400, 'history= and who= belong to json: ?json&history=NAME.' ],
-            [ 'filter=%zz', 400, 'filter= is given once, and encoded as in a URL.' ],
-            [ "zone=$used&filter=x", 400, 'filter= belongs to the page of all zones.' ],
-            [ 'json&filter=x', 400, 'filter= belongs to the page of all zones.' ],
-            [ 'json&prometheus', 400,
-              'A response has one format: json, prometheus, ready, or the page.' ];
+    refuses($httpd, 404, "No zone is called '$_->[1]'.", $_->[0])
+        for [ 'json&zone=no/such', 'no/such' ], [ 'json&history=no%0Asuch', "no\nsuch" ], [ 'json&who=none', 'none' ],
+            [ 'prometheus&zone=', '' ], [ 'zone=%C3%BC', "\xc3\xbc" ], [ 'json&zone=%ff', "\xc3\xbf" ],
+            [ 'json&zone=' . 'x' x 4000, 'x' x 4000 ];
+    refuses($httpd, 404, "There is no output 'auto': use json, prometheus, ready, zone=NAME or filter=TEXT.", 'auto');
+    refuses($httpd, 400, 'zone=, history= and who= name one zone, and once, encoded as in a URL.',
+            'json&zone=%zz', "json&zone=$used&zone=$used", "json&zone=$used&history=$used");
+    refuses($httpd, 400, 'history= and who= belong to json: ?json&history=NAME.',
+            "history=$used", "prometheus&history=$used", "who=$used");
+    refuses($httpd, 400, 'filter= is given once, and encoded as in a URL.', 'filter=%zz');
+    refuses($httpd, 400, 'filter= belongs to the page of all zones.', "zone=$used&filter=x", 'json&filter=x');
+    refuses($httpd, 400, 'A response has one format: json, prometheus, ready, or the page.', 'json&prometheus');
 
-    $httpd->serves('go', 'all end well', $hold, @waiters);
-    wait_for { $zone_now->()->{Active} == 0 } 'and have ended';
+    $httpd->serves('go', 'all end well', @line);
+    $httpd->zone_becomes('/cgi-bin/', 'and have ended', Active => 0);
     my @times = $httpd->get('/admission')->{body} =~ m{<td class="more">([^<>]*\d[^<>]*) / ([^<>]*\d[^<>]*)</td>}g;
     is scalar @times, 4, 'the page has p50 and p95 of both, of the zone that was used' or diag "@times";
     isnt $times[2], $times[3], '... which differ: one program ran for longer than the others' or diag "@times";
@@ -153,11 +138,10 @@ my %utf8_of = (
     "\xff"                => "\xc3\xbf",
 );
 for_each_combo(sub {
-    my ($combo) = @_;
     my $number = 0;
     # The two that are one word in both are told apart by their ends.
     my %names = map { ("$_-" . $number => "$utf8_of{$_}-" . $number++) } sort keys %utf8_of;
-    my $httpd = start_httpd(combo => $combo, conf => join '', "AdmissionQueue 0\n",
+    my $httpd = start_httpd(conf => join '', "AdmissionQueue 0\n",
         "<Location /admission>\nSetHandler admission-status\n</Location>\n",
         map { /-(\d+)$/; "<Location /$1>\nMaxConcurrent 1\nAdmissionZone \"$_\"\n</Location>\n" }
             sort keys %names);

@@ -27,9 +27,8 @@ sub is_clean {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
     my @limit = ('MaxConcurrent 1', 'AdmissionQueue 9');
-    my $httpd = start_httpd(combo => $combo, conf => "ExtendedStatus On\n"
+    my $httpd = start_httpd(conf => "ExtendedStatus On\n"
         . location('/control', 'SetHandler admission-control')
         . location('/cgi-bin/', @limit, 'AdmissionFair "%{HTTP:X-Key}"', qq(AdmissionZone "$NAME"))
         . location(qq("/cgi-bin/$LONG\xc3\xa9"), @limit)
@@ -43,16 +42,11 @@ for_each_combo(sub {
     like $long, qr/^test\.example:\/cgi-bin\/x+\.\.\.[0-9a-f]{16}$/, 'a name of 150 KB is shortened';
     is length $long, 219, '... to as much as a URL holds';
 
-    my @asked = map { $httpd->ask("/cgi-bin/heavy?until=go&$_->[0]",
-                                  headers => [ "X-Key: $_->[1]" ],
-                                  ) }
+    my @asked = map { $httpd->ask("/cgi-bin/heavy?until=go&$_->[0]", headers => [ "X-Key: $_->[1]" ]) }
         [ 'q="><img', 'key' ], [ q('onx='), $MARKUP ], [ '%3Cimg%0d%0a', "\xe9\xff" ],
         [ 'y' x 4000, 'z' x 4000 ], [ "\xe4\xb8\xad" x 40, "\xe4\xb8\xad" x 40 ],
         [ 'a', 'quoted"\\' ];
-    wait_for {
-        my $zone = $httpd->status->{zone}{$NAME} // {};
-        ($zone->{Active} // 0) == 1 && ($zone->{Queued} // 0) == 5;
-    } 'one runs, five wait';
+    wait_for { join(' ', @{ $httpd->status->{zone}{$NAME} }{qw(Active Queued)}) eq '1 5' } 'one runs, five wait';
 
     for my $name (@names) {
         for my $how (@HOW) {
@@ -64,6 +58,16 @@ for_each_combo(sub {
             is Encode::encode_utf8($facts->{zones}[0]{name} // ''), $name, '... is the zone';
         }
         is $httpd->order('/control', 'limit=2&zone=' . encoded($name))->{status}, 200, '... and takes orders';
+    }
+    for my $query ('auto&zone=' . encoded($NAME), 'zone=' . encoded($hostile) . '&auto') {
+        is_deeply [ $httpd->get("/server-status?$query")->{body} =~ /^Admission\[\d+\]Name: (.*)$/mg ], [$NAME],
+            "server-status?$query shows one zone";
+    }
+    unlike $httpd->get('/server-status?auto&zone=none')->{body}, qr/^Admission\[/m, 'another name shows no zone';
+    # httpd's own part of the page has <b>.
+    for my $page (map { $httpd->get("/server-status$_")->{body} } '', '?notable') {
+        like $page, qr{>&lt;/script&gt;&lt;img src=x }, 'names are escaped in server-status';
+        unlike $page, qr/<img|<\/script>/, '... everywhere';
     }
     is_clean("?$_", $httpd->get("/control?$_")->{body}) for '', 'json';
     cmp_ok length $httpd->get('/control')->{body}, '<', 10_000, 'the page is small';
@@ -78,9 +82,12 @@ for_each_combo(sub {
             is_clean("?$query", $answer->{body});
         }
     }
-    like $_, qr/^(?:#.*|admission_\w+(?:\{(?:\w+="(?:[^"\\]|\\[n"\\])*",?)*\})? \S+)$/a, 'a metric'
-        for grep { !/^(?:#.*|admission_\w+(?:\{(?:\w+="(?:[^"\\]|\\[n"\\])*",?)*\})? \S+)$/a }
-            split /\n/, $httpd->get('/control?prometheus')->{body};
+    my @metrics = split /\n/, $httpd->get('/control?prometheus')->{body};
+    is_deeply [ grep { !/^(?:#.*|admission_\w+(?:\{(?:\w+="(?:[^"\\]|\\[n"\\])*",?)*\})? \S+)$/a } @metrics ], [],
+        'each line is a metric';
+    for my $label (map { s/(["\\])/\\$1/gr } @names) {
+        is scalar(grep { index($_, qq(admission_limit{zone="$label"} )) == 0 } @metrics), 1, '... with an escaped name';
+    }
     my $who = $httpd->json('/control?json&who=' . encoded($hostile));
     my %key = map { $_->{key} => 1 } @{ $who->{zones}[0]{requests} };
     ok $key{ "\x{4e2d}" x 10 }, 'a key of 120 bytes ends with a whole character';

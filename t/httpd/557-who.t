@@ -44,7 +44,6 @@ sub shows_keys_and_a_dry_run {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
     my $conf = location('/admission', 'SetHandler admission-status')
         . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 10')
         . location('/cgi-bin/keys/', 'MaxConcurrent 3', 'AdmissionQueue 5', 'AdmissionFair "%{HTTP:X-Key}"',
@@ -52,7 +51,7 @@ for_each_combo(sub {
                    'AdmissionCost 2 "%{HTTP:X-Key} =~ /b/"')
         . location('/cgi-bin/keys/dry/', 'MaxConcurrent 1', 'AdmissionQueue 1', 'AdmissionFair off',
                    'AdmissionDryRun On');
-    my $httpd = start_httpd(combo => $combo, conf => "ExtendedStatus On\n$conf");
+    my $httpd = start_httpd(conf => "ExtendedStatus On\n$conf");
     is_deeply [ who($httpd, $ZONE) ], [], 'no request at first';
 
     my $long = 'x' x 100;
@@ -85,8 +84,6 @@ for_each_combo(sub {
         'the pids of the programs';
     is_deeply [ grep { $_->{rssKb} < 100 || $_->{cpuMs} < 0 } @programs ], [], 'what they use';
     is_deeply [ grep { $_->{pid} } @waiting ], [], 'a waiting request has none';
-    is $httpd->get("/admission?who=$ZONE")->{status}, 400, 'who= is for JSON, not for the page';
-    is $httpd->get('/admission?json&who=nobody')->{status}, 404, 'no such zone';
     $httpd->serves('go', 'all are served', @asked);
     is_deeply [ who($httpd, $ZONE) ], [], 'no request at last';
 
@@ -94,10 +91,9 @@ for_each_combo(sub {
 
     $httpd->configure("ExtendedStatus Off\n$conf");
     $httpd->restart;
-    my $one = $httpd->ask('/cgi-bin/heavy?until=end');
-    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+    my @one = $httpd->fill('/cgi-bin/', 'end', 1);
     my ($unknown) = who($httpd, $ZONE);
     is_deeply [ sort grep { !/^(?:pid|cpuMs|rssKb)$/ } keys %$unknown ], [ 'ageMs', 'state' ],
         'without ExtendedStatus it says nothing of itself';
-    $httpd->serves('end', '... and is served', $one);
+    $httpd->serves('end', '... and is served', @one);
 }, 'prefork+cgi', 'event+cgid');
