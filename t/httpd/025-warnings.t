@@ -1,6 +1,12 @@
-# Settings that cannot work are warned about at start; the server comes up.
+# Settings that cannot work, or that what the server does besides can weaken, are warned about
+# at start; the server comes up.
 
 use AdmissionTest;
+
+sub zone {
+    my ($limit, $queue, @more) = @_;
+    return location('/x', "MaxConcurrent $limit", "AdmissionQueue $queue", @more);
+}
 
 for_each_combo(sub {
     my ($combo) = @_;
@@ -20,39 +26,33 @@ for_each_combo(sub {
 # What is warned of at start is warned of by configtest, too.
 for_each_combo(sub {
     my ($combo) = @_;
-    my $zone = sub {
-        my ($limit, $queue, @more) = @_;
-        return location('/x', "MaxConcurrent $limit", "AdmissionQueue $queue", @more);
-    };
     my @cases = (
-        [ 'a good zone', $zone->(4, 10) ],
-        [ 'a limit above MaxRequestWorkers', $zone->(500, 0), qr/ADM0103.*\b500\b.*\b20\b/ ],
-        [ 'a limit above what the reserve leaves', $zone->(16, 0),
+        [ 'a good zone', zone(4, 10) ],
+        [ 'a limit above MaxRequestWorkers', zone(500, 0), qr/ADM0103.*\b500\b.*\b20\b/ ],
+        [ 'a limit above what the reserve leaves', zone(16, 0),
           qr/ADM0104.*\b16\b.*\b15 of 20\b/ ],
         [ 'a queue without a limit', "AdmissionQueue 10\n",
           qr/ADM0006: AdmissionQueue in \S+admission\.conf:1 .*MaxConcurrent/ ],
         [ 'handlers without a limit', location('/x', 'AdmissionHandlers all'),
           qr/ADM0006: AdmissionHandlers in \S+admission\.conf:2 / ],
         [ 'a queue and no limit but off', "MaxConcurrent off\nAdmissionQueue 10\n", qr/ADM0006/ ],
-        [ 'a minimum beyond the workers', $zone->('auto 5000', 0),
+        [ 'a minimum beyond the workers', zone('auto 5000', 0),
           qr/ADM0103: .*MaxConcurrent auto 5000 exceeds MaxRequestWorkers \d+ and can never be reached/ ],
         [ 'a maximum beyond the workers', location('/x', 'MaxConcurrent auto 1 5000') ],
-        [ 'a target beyond the timeout', $zone->(4, '9 timeout=2s target=2500ms'),
+        [ 'a target beyond the timeout', zone(4, '9 timeout=2s target=2500ms'),
           qr/ADM0121: AdmissionQueue in \S+admission\.conf:3: .*target of 2500 ms.*timeout of 2000 ms/ ],
         [ 'a target beyond the default timeout, in a section without a limit',
-          $zone->(4, 9) . location('/x/y', 'AdmissionQueue 9 target=31'),
+          zone(4, 9) . location('/x/y', 'AdmissionQueue 9 target=31'),
           qr/ADM0121: AdmissionQueue in \S+admission\.conf:6: .*30000 ms/ ],
-        [ 'a target as long as the timeout', $zone->(4, '9 timeout=2s target=2s') ],
-        [ 'a key that may hold more than there is', $zone->(4, 9, 'AdmissionFair client max=5'),
+        [ 'a target as long as the timeout', zone(4, '9 timeout=2s target=2s') ],
+        [ 'a key that may hold more than there is', zone(4, 9, 'AdmissionFair client max=5'),
           qr/ADM0122: zone test\.example:\/x \(.*\): AdmissionFair max=5 .*MaxConcurrent 4\b/ ],
-        [ 'a key that may hold all', $zone->(4, 9, 'AdmissionFair client max=4') ],
-        [ 'a key that may hold more than some zones have', "AdmissionFair client max=5\n" . $zone->(4, 9) ],
-        [ 'keys without a limit', "AdmissionFair client\n", qr/ADM0006: AdmissionFair in / ],
-        [ 'priorities without a limit', "AdmissionPriority low true\n", qr/ADM0006: AdmissionPriority in / ],
-        [ 'costs without a limit', "AdmissionCost 2\n", qr/ADM0006: AdmissionCost in / ],
-        [ 'spooling without a limit', "AdmissionSpool request=1M\n", qr/ADM0006: AdmissionSpool in / ],
+        [ 'a key that may hold all', zone(4, 9, 'AdmissionFair client max=4') ],
+        [ 'a key that may hold more than some zones have', "AdmissionFair client max=5\n" . zone(4, 9) ],
+        map({ my ($directive) = split; [ "$_ without a limit", "$_\n", qr/ADM0006: $directive in / ] }
+            'AdmissionFair client', 'AdmissionPriority low true', 'AdmissionCost 2', 'AdmissionSpool request=1M'),
     );
-    push @cases, [ 'a queue beyond parking', "AsyncRequestWorkerFactor 2\n" . $zone->(4, 5000),
+    push @cases, [ 'a queue beyond parking', "AsyncRequestWorkerFactor 2\n" . zone(4, 5000),
                     qr/ADM0302: .*AdmissionQueue 5000\b/ ]
         if $combo->{mpm} eq 'event';
     my $httpd = new_httpd();
@@ -68,13 +68,42 @@ for_each_combo(sub {
     }
 }, 'prefork+cgi', 'event+cgid');
 
+# Assertion: a server of this configuration logs these lines about it, and no others. How many
+# requests it can park depends on how many files may be open.
+sub logs {
+    my ($what, $lines, $conf, @options) = @_;
+    my $httpd = new_httpd(conf => $conf, @options)->allow_in_log(qr/ADM01(?:05|15)|ADM0302|ADM0401/)->start;
+
+    lines_are([ grep { /ADM011[3-9]|ADM0126|ADM0401/ } $httpd->error_log ], $lines, $what);
+    $httpd->stop;
+}
+
 # The directive that comes last counts: what "off" has ended is not warned of.
 for_each_combo(sub {
-    for my $off ('', "AdmissionRecycle off\n") {
-        my $httpd = start_httpd(conf => "AdmissionRecycle 5 together=2\n$off");
-        my @lines = grep { /ADM0401/ } $httpd->error_log;
-        is scalar @lines, $off ? 0 : 1, 'together= without an effect' . ($off && ', and off');
-        $httpd->expect_in_log(qr/admission:warn.*AdmissionRecycle: together=2/) if !$off;
-        $httpd->stop;
-    }
+    my $together = "AdmissionRecycle 5 together=2\n";
+    logs('together= without an effect', [qr/admission:warn.*ADM0401: AdmissionRecycle: together=2/], $together);
+    logs('together=, and off', [], "${together}AdmissionRecycle off\n");
 }, 'event+cgid');
+
+# 29 instead of 15: a notice of the threads that mod_http2 is given for waiting streams.
+sub instead {
+    my ($now, $default) = @_;
+    return qr/:notice\].*ADM0126: H2MaxWorkers is not set; using $now instead of mod_http2's default of $default,/;
+}
+
+for_each_combo(sub {
+    needs_modules('http2');
+    logs(@$_, http2 => 1) for (
+        # Of 16 threads of mod_http2 the reserve takes 4.
+        [ 'a queue that fits a number that is set', [], "H2MaxWorkers 16\n" . zone(2, 10) ],
+        [ 'a queue that does not', [ qr{:warn\].*ADM0115: zone test\.example:/x .*\b12\b.*\b11\b.*H2MaxWorkers} ],
+          "H2MaxWorkers 15\n" . zone(2, 10) ],
+        # Ten workers a child: mod_http2 would have 15 threads.
+        [ 'no number of threads', [ instead(29, 15) ], zone(2, 10) ],
+        [ 'another minimum', [ instead(35, 21) ], "H2MinWorkers 14\n" . zone(2, 10) ],
+        [ 'as many as may be', [ instead(512, 15) ], zone(2, 495) ],
+        [ 'a queue beyond that', [ qr/:warn\].*ADM0115: .*\b498\b.*\b497\b.*H2MaxWorkers/, instead(512, 15) ], zone(2, 496) ],
+        [ 'no zone', [], '' ],
+    );
+    logs('mod_http2 without its protocol', [], "H2MaxWorkers 15\n" . zone(2, 10), modules => ['http2']);
+}, 'event+cgid', 'worker+cgid');
