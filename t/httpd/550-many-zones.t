@@ -11,9 +11,9 @@ my @OUTPUTS = qw(/server-status /server-status?auto /server-status?notable /admi
 
 # One child, so that it is the one that answers.
 sub start_with_zones {
-    my ($combo, $zones) = @_;
+    my ($zones) = @_;
 
-    return start_httpd(combo => $combo, conf => join '', <<'CONF',
+    return start_httpd(conf => join '', <<'CONF',
 StartServers 1
 ServerLimit 1
 MaxRequestWorkers 10
@@ -82,12 +82,11 @@ sub measure {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $few = start_with_zones($combo, 100);
+    my $few = start_with_zones(100);
     my $cost_of_few = measure($few);
     $few->stop;
 
-    my $httpd = start_with_zones($combo, 1000);
+    my $httpd = start_with_zones(1000);
     look($httpd, '/static.txt') for 1 .. 100;
     my $before = memory_kb($httpd);
     my $cost = measure($httpd);
@@ -124,27 +123,40 @@ for_each_combo(sub {
     like $httpd->get("/admission$link")->{body}, qr{<h2>test\.example:/zone/777</h2>.*Admitted</dt><dd>1<}s,
         '... with a link to everything of each';
 
-    my $runs = $httpd->ask('/cgi-bin/heavy?until=go');
-    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+    my @runs = $httpd->fill('/cgi-bin/', 'go', 1);
     is $shown->('')->[0], '/cgi-bin/', 'first comes the one where a request runs';
-    $httpd->open_gate('go');
-    is +(answers($runs))[0]{status}, 200, 'which ends well';
+    $httpd->serves('go', 'which ends well', @runs);
 }, 'event+cgid');
 
-# Configurations of so many zones are read in time that grows with their number.
+# As many zones as are possible: the configuration is read in time that grows with their number.
+# With more, configtest and a start log one line each, which names the first zone without a limit
+# and how many there are.
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $seconds_of = sub {
+    my $httpd = new_httpd();
+    my $read = sub {
         my ($zones) = @_;
-        my $httpd = new_httpd(combo => $combo);
-        $httpd->configure(join '', map { location("/zone/$_", 'MaxConcurrent 1') } 1 .. $zones);
+        $httpd->configure(join '', "AdmissionHandlers all\n", map { location("/zone/$_", 'MaxConcurrent 1') } 1 .. $zones);
         my $before = (times)[2] + (times)[3];
         my ($rv, $output) = $httpd->configtest;
         is $rv, 0, "$zones zones" or diag $output;
-        return (times)[2] + (times)[3] - $before;
+        return ($output, (times)[2] + (times)[3] - $before);
     };
-    my ($few, $many) = map { $seconds_of->($_) } 1_000, 16_000;
-    # Far below the 256 of what is quadratic.
-    cmp_ok $many, '<=', 64 * ($few < 0.03 ? 0.03 : $few),
-        sprintf '16 times the zones: %.2f s, %.2f s', $few, $many;
+    my (undef, $few) = $read->(1_000);
+    my ($output, $many) = $read->(65_536);
+    unlike $output, qr/ADM0008/, '... are possible without a warning';
+    # Far below the 4,300 of what is quadratic.
+    cmp_ok $many, '<=', 260 * ($few < 0.03 ? 0.03 : $few), sprintf '66 times the zones: %.2f s, %.2f s', $few, $many;
+
+    ($output) = $read->(65_540);
+    is scalar(() = $output =~ /ADM0008/g), 1, '... are no error, but a warning';
+    like $output, qr{65540 zones exceed the maximum of 65536: zone test\.example:/zone/65537 \(.*admission\.conf:\d+\) and all after it, 4 in total, have no limit},
+        '... which names the first without a limit';
+
+    # The start alone: a page that shows all zones takes minutes.
+    $httpd->expect_in_log(qr/ADM0008/);
+    $httpd->launch;
+    wait_for { grep { /AH00489/ } $httpd->error_log } 'httpd starts';
+    is scalar(grep { /ADM0008/ } $httpd->error_log), 1, 'the start logs it once';
+    is scalar(grep { /ADM0102/ } $httpd->error_log), 0, '... and none for each zone';
+    $httpd->stop;
 }, 'event+cgid');
