@@ -1,5 +1,7 @@
 # The status pages are opened by the server's configuration alone: .htaccess cannot
 # give a file their handler, in whatever way, nor close them where they are open.
+# No directive works from .htaccess, whatever AllowOverride allows: authors of pages must not
+# open or name zones.
 
 use AdmissionTest;
 use Admission::Config;
@@ -17,28 +19,50 @@ my %way = (
     expression => 'SetHandler "%{tolower:ADMISSION-STATUS}"',
 );
 
+my @lines = (
+    'MaxConcurrent 4', 'AdmissionQueue 10', 'AdmissionHandlers all', 'AdmissionZone heavy', q(AdmissionExempt "true"),
+    'AdmissionReject 429', 'AdmissionDryRun On', 'AdmissionFair client', 'AdmissionPriority high "true"',
+    'AdmissionCost 2', 'AdmissionSpool request=off', 'AdmissionReserve 5',
+);
+my @directives = map { (split)[0] } @lines;
+# httpd itself refuses to list AdmissionReserve, which is the server's alone.
+my @listed = grep { $_ ne 'AdmissionReserve' } @directives;
+
+sub refuses_directives {
+    my ($httpd) = @_;
+    for my $kind (qw(all listed)) {
+        $httpd->put("$kind/page.txt", "page\n");
+        is $httpd->get("/$kind/page.txt")->{status}, 200, "$kind: the page is there without .htaccess";
+        for my $line (@lines) {
+            $httpd->put("$kind/.htaccess", "$line\n");
+            is $httpd->get("/$kind/page.txt")->{status}, 500, "$kind: '$line' in .htaccess is refused";
+        }
+    }
+}
+
 for_each_combo(sub {
-    my ($combo) = @_;
     my @macro = grep { Admission::Config::is_installed($_) } 'macro';
-    my $httpd = new_httpd(combo => $combo, modules => \@macro);
+    my $httpd = new_httpd(modules => \@macro);
     my $docs = "$httpd->{dir}/docs";
     my $open = 'SetHandler admission-status';
     $httpd->configure(join '', "MaxConcurrent 4\nAdmissionQueue 10\n",
         location('/admission-status', $open),
         section("Directory $docs", 'AllowOverride All'),
+        section("Directory $docs/listed", 'AllowOverride None', "AllowOverrideList @listed"),
         section('IfModule mod_rewrite.c',
                 section("Directory $docs/in", section('Files open.html', 'SetHandler Admission-Status'))),
         section(q(If "%{REQUEST_URI} == '/if.html'"), $open),
         section('IfModule mod_macro.c', section('Macro OpenStatus $path', location('$path', $open)),
                 'Use OpenStatus /macro'));
-    mkdir "$docs/$_" for qw(in ways);
+    mkdir "$docs/$_" for qw(all listed in ways);
     for my $way (keys %way) {
         mkdir "$docs/ways/$way";
         $httpd->put("ways/$way/page.html", "a page\n");
         $httpd->put("ways/$way/.htaccess", "$way{$way}\n");
     }
     $httpd->put($_, '') for qw(in/open.html if.html);
-    $httpd->expect_in_log(qr{admission:error.*ADM0206: /ways/\w+/page\.html}, qr/AH01599/);
+    $httpd->expect_in_log(qr{admission:error.*ADM0206: /ways/\w+/page\.html}, qr/AH01599/,
+                          map { qr/:alert\].*\.htaccess: \Q$_\E / } @directives);
     $httpd->start;
 
     my $status_of = sub { $httpd->get(@_)->{status} };
@@ -51,9 +75,9 @@ for_each_combo(sub {
         is $status_of->("/ways/$_/page.html?json"), 403, "$when: .htaccess does not, by $_"
             for sort keys %way;
     };
+    refuses_directives($httpd);
     $all_hold->('at first');
-    my @lines = grep { /ADM0206/ } $httpd->error_log;
-    cmp_ok scalar @lines, '<=', $httpd->children, 'a child logs it once a minute';
+    cmp_ok scalar($httpd->lines_of('ADM0206')), '<=', scalar($httpd->children), 'a child logs it once a minute';
 
     # An .htaccess that says the same as the configuration changes nothing there.
     # It is logged by a child that was not asked before.
