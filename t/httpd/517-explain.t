@@ -5,68 +5,24 @@ use AdmissionTest;
 use Admission::Config;
 use JSON::PP;
 
-my $conf = <<'CONF';
-<Directory DOCS>
-    AllowOverride All
-    AddHandler cgi-script .php
-</Directory>
-MaxConcurrent 40
-AdmissionZone server
-AdmissionQueue 10
-<FilesMatch "\.php$">
-    MaxConcurrent 8
-    AdmissionZone files
-</FilesMatch>
-<Location "/index.php">
-    MaxConcurrent 9
-    AdmissionZone index
-</Location>
-<Location "/search">
-    MaxConcurrent 2
-    AdmissionZone search
-    AdmissionQueue 5 timeout=3s target=500ms
-    AdmissionReject 429 retry-after=7
-    AdmissionFair client max=2
-    AdmissionPriority low "-R '192.0.2.0/24'"
-    AdmissionCost 2 "%{QUERY_STRING} =~ /all/"
-</Location>
-<Location "/health">
-    AdmissionExempt "%{REQUEST_METHOD} == 'GET'"
-</Location>
-<Location "/off">
-    MaxConcurrent off
-</Location>
-<Location "/nowhere.txt">
-    RewriteEngine Off
-</Location>
-<Location "/closed">
-    Require all denied
-</Location>
-<Location "/admission">
-    SetHandler admission-status
-</Location>
-<VirtualHost *>
-    ServerName test.example
-    DocumentRoot DOCS
-</VirtualHost>
-<VirtualHost *>
-    ServerName other.example
-    ServerAlias www.other.example
-    DocumentRoot DOCS
-    <Location "/search">
-        MaxConcurrent 3
-        AdmissionZone other
-    </Location>
-</VirtualHost>
-<IfModule mod_macro.c>
-    <Macro Probe $path>
-        <Location $path>
-            AdmissionExempt "%{REQUEST_METHOD} == 'GET'"
-        </Location>
-    </Macro>
-    Use Probe /probe
-</IfModule>
-CONF
+my $probe = q(AdmissionExempt "%{REQUEST_METHOD} == 'GET'");
+my $conf = join '',
+    section('Directory DOCS', 'AllowOverride All', 'AddHandler cgi-script .php'),
+    "MaxConcurrent 40\nAdmissionZone server\nAdmissionQueue 10\n",
+    section('FilesMatch "\.php$"', 'MaxConcurrent 8', 'AdmissionZone files'),
+    location('/index.php', 'MaxConcurrent 9', 'AdmissionZone index'),
+    location('/search', 'MaxConcurrent 2', 'AdmissionZone search', 'AdmissionQueue 5 timeout=3s target=500ms',
+             'AdmissionReject 429 retry-after=7', 'AdmissionFair client max=2',
+             q(AdmissionPriority low "-R '192.0.2.0/24'"), 'AdmissionCost 2 "%{QUERY_STRING} =~ /all/"'),
+    location('/health', $probe),
+    location('/off', 'MaxConcurrent off'),
+    location('/nowhere.txt', 'RewriteEngine Off'),
+    location('/closed', 'Require all denied'),
+    location('/admission', 'SetHandler admission-status'),
+    virtual_host('test.example', 'DocumentRoot DOCS'),
+    virtual_host('other.example', 'ServerAlias www.other.example', 'DocumentRoot DOCS',
+                 location('/search', 'MaxConcurrent 3', 'AdmissionZone other')),
+    section('IfModule mod_macro.c', section('Macro Probe $path', location('$path', $probe)), 'Use Probe /probe');
 
 my %explained = (
     '/search'    => { zone => 'search', limit => 2, counts => qr/^yes/, leadsTo => qr{^/index.php, handler cgi-script},
@@ -120,8 +76,7 @@ sub is_like {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, modules => [ grep { Admission::Config::is_installed($_) } 'macro' ], workers => 100);
+    my $httpd = new_httpd(modules => [ grep { Admission::Config::is_installed($_) } 'macro' ], workers => 100);
 
     $httpd->configure($conf =~ s/DOCS/$httpd->{dir}\/docs/gr);
     $httpd->put('.htaccess', "RewriteEngine On\nRewriteCond %{REQUEST_FILENAME} !-f\nRewriteRule . /index.php [L]\n");
