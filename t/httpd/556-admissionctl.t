@@ -58,53 +58,39 @@ sub distrusts {
         wait => { below2PowNMs => [0] }, service => { count => 1, sumMs => 1, below2PowNMs => [1] },
         requests => [ { state => 'running', ageMs => 1, client => "\e[H", host => "\a", method => 'GET',
                         uri => "/\x{9b}2J" } ] } ] });
+    # Status, body, what is reported about it.
     my %answer = (
-        redirect => [ "302 Found\r\nLocation: http://127.0.0.1:1/", '' ],
-        html     => [ '200 OK', '<html>' ],
-        list     => [ '200 OK', '[1]' ],
-        nameless => [ '200 OK', '{"version":2,"server":{},"zones":[{"limit":1}]}' ],
-        newer    => [ '200 OK', '{"version":9,"server":{},"zones":[]}' ],
-        evil     => [ '200 OK', $evil ],
-        dead     => [ "\0\e[2J", '' ],
+        redirect => [ "302 Found\r\nLocation: http://127.0.0.1:1/", '', qr{status 302, a redirect to http://127\.0\.0\.1:1/\..* -u } ],
+        html     => [ '200 OK', '<html>', qr/status 200/ ],
+        list     => [ '200 OK', '[1]', qr/status 200/ ],
+        nameless => [ '200 OK', '{"version":2,"server":{},"zones":[{"limit":1}]}', qr/status 200/ ],
+        newer    => [ '200 OK', '{"version":9,"server":{},"zones":[]}', qr/version 9, this program knows 2/ ],
+        evil     => [ '200 OK', $evil, qr/evil\\x\{1/ ],
+        dead     => [ "\0\e[2J", '', qr/./ ],
+        map { $_->[0] => [ $_->[1], '{"version":3,"zones":"of the backend"}' ] }
+            [ text_behind => "404 Not Found\r\nContent-Type: text/plain; charset=utf-8" ],
+            [ json_behind => "200 OK\r\nContent-Type: application/json" ], [ html_behind => "200 OK\r\nContent-Type: text/html" ],
     );
     my (undef, $port) = start_backend(sub {
         my ($client) = @_;
         my $head = read_head($client) // return;
         my ($kind) = $head =~ m{^\w+ /(\w+)};
-        my ($status, $body) = @{ $answer{$kind} };
-        syswrite $client, "HTTP/1.1 $status\r\nConnection: close\r\n\r\n$body";
+        syswrite $client, "HTTP/1.1 $answer{$kind}[0]\r\nConnection: close\r\n\r\n$answer{$kind}[1]";
     });
-    my @how = ([ 1, redirect => qr{status 302, a redirect to http://127\.0\.0\.1:1/\..* -u } ], [ 1, html => qr/status 200/ ], [ 1, list => qr/status 200/ ],
-               [ 1, nameless => qr/status 200/ ], [ 1, newer => qr/version 9, this program knows 2/ ],
-               [ 1, dead => qr/./ ], [ 0, evil => qr/evil\\x\{1/ ]);
-    for (@how) {
-        my ($status, $kind, $pattern) = @$_;
-        for my $words ([qw(limit evil 3)], $status ? () : ([ 'show' ], [qw(who evil)], [qw(-n 1 top)])) {
-            my $said = ctl($status, '-u', "http://127.0.0.1:$port/$kind", @$words);
-            like $said, $pattern, '... with a sentence, or in numbers';
+    for my $kind (grep { $answer{$_}[2] } sort keys %answer) {
+        my $is_shown = $kind eq 'evil';
+        my @there = ('-u', "http://127.0.0.1:$port/$kind");
+        for my $words ([qw(limit evil 3)], $is_shown ? ([ 'show' ], [qw(who evil)], [qw(-n 1 top)]) : ()) {
+            my $said = ctl($is_shown ? 0 : 1, @there, @$words);
+            like $said, $answer{$kind}[2], '... with a sentence, or in numbers';
             unlike $said, qr/[\0-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae/, '... and nothing raw';
         }
-        like ctl($status, '-u', "http://127.0.0.1:$port/$kind", qw(--json show)), qr/^[\n -~]*\z/, '... nor in JSON'
-            if !$status;
+        like ctl(0, @there, qw(--json show)), qr/^[\n -~]*\z/, '... nor in JSON' if $is_shown;
     }
-}
 
-# `ProxyPass "/"` takes the URLs of the module, too: whatever the backend answers, it is not
-# taken for the module's, and the sentence names the remedy, which works.
-sub asks_a_backend {
-    my ($combo, $httpd) = @_;
-    my %answer = (
-        text => "404 Not Found\r\nContent-Type: text/plain; charset=utf-8\r\n",
-        json => "200 OK\r\nContent-Type: application/json\r\n",
-        html => "200 OK\r\nContent-Type: text/html\r\n",
-    );
-    my (undef, $port) = start_backend(sub {
-        my ($client) = @_;
-        my $head = read_head($client) // return;
-        my ($kind) = $head =~ m{^\w+ /(\w+)};
-        syswrite $client, "HTTP/1.1 $answer{$kind}Connection: close\r\n\r\n" . '{"version":3,"zones":"of the backend"}';
-    });
-    for my $kind (sort keys %answer) {
+    # `ProxyPass "/"` takes the URLs of the module, too: whatever the backend answers, it is not
+    # taken for the module's, and the sentence names the remedy.
+    for my $kind (grep { /behind/ } sort keys %answer) {
         local $url = "http://127.0.0.1:$port/$kind/admission-control";
         for (['show'], [qw(show x)], [qw(explain /x)], [qw(--json explain /x)]) {
             my $said = ctl(1, @$_);
@@ -112,27 +98,21 @@ sub asks_a_backend {
             unlike $said, qr/of the backend/, '... and without what it says';
         }
     }
+}
 
-    my %proxy = (swallows => '',
-                 spares => join '', map { qq(ProxyPass "/admission-$_" "!"\n) } qw(status control));
-    for my $kind (qw(swallows spares)) {
-        my $front = start_httpd(combo => $combo, modules => [qw(proxy proxy_http)], conf =>
-            qq(ProxyPass "/server-status" "!"\n$proxy{$kind})
-            . qq(ProxyPass "/" "http://127.0.0.1:$httpd->{port}/behind/"\n)
-            . location('/admission-status', 'SetHandler admission-status')
-            . location('/admission-control', 'SetHandler admission-control')
-            . location('/front/', 'MaxConcurrent 2'));
-        local $url = $front->url('/admission-control');
-        if ($kind eq 'swallows') {
-            like ctl(1, 'show'), qr{/admission-status: status 404, and not.*ProxyPass "/admission-status" "!"}, 'nothing is shown';
-        }
-        else {
-            like ctl(0, 'show'), qr{^test\.example:/front/ +idle }m, 'with the remedy the zones are shown';
-            like ctl(0, qw(limit front 3)), qr/: limit 3 /, '... and orders obeyed';
-            $front->expect_in_log(qr/ADM0207/);
-        }
-        $front->stop;
-    }
+# The remedy works.
+sub asks_behind_a_proxy {
+    my ($httpd) = @_;
+    my $front = start_httpd(modules => [qw(proxy proxy_http)], conf =>
+        join('', map { qq(ProxyPass "/$_" "!"\n) } qw(server-status admission-status admission-control))
+        . qq(ProxyPass "/" "http://127.0.0.1:$httpd->{port}/behind/"\n)
+        . location('/admission-status', 'SetHandler admission-status')
+        . location('/admission-control', 'SetHandler admission-control')
+        . location('/front/', 'MaxConcurrent 2'));
+    local $url = $front->url('/admission-control');
+    like ctl(0, 'show'), qr{^test\.example:/front/ +idle }m, 'with the remedy the zones are shown';
+    like ctl(0, qw(limit front 3)), qr/: limit 3 /, '... and orders obeyed';
+    $front->expect_in_log(qr/ADM0207/)->stop;
 }
 
 # What it says about a URL has no password, whether httpd refuses it, nobody listens, or it
@@ -229,48 +209,41 @@ sub start_sweep {
     return ($pid, $reader);
 }
 
-# A server that answers the first order of a sweep late: the order that restores the
-# limit comes after the answer, whatever signal comes before.
+# The first order of a sweep is answered late: the order that restores the limit comes after the
+# answer, whatever signal comes before.
 sub waits_for_answers {
-    my $dir = File::Temp->newdir;
-    my $add = sub {
-        my ($name, $text) = @_;
-        open my $file, '>>', "$dir/$name" or die "$dir/$name: $!\n";
-        print $file $text;
-    };
+    my ($httpd) = @_;
+    my ($begun, $gate) = map { "$httpd->{dir}/heavy/$_" } qw(begun gate);
     my (undef, $port) = start_backend(sub {
         my ($client) = @_;
         my $request = '';
         while ($request !~ /\r\n\r\n/ || $request =~ /^POST/ && $request !~ /&limit=\w+\z/) {
             sysread $client, $request, 4096, length $request or return;
         }
-        if ($request =~ /&limit=(\w+)\z/) {
-            my $limit = $1;
-            $add->('begun', "$limit ");
-            while ($limit eq '1' && !-e "$dir/gate") { select undef, undef, undef, 0.005 }
-            $add->('done', "$limit ");
+        if ($request =~ /&limit=1\z/) {
+            $httpd->put('../heavy/begun', '');
+            select undef, undef, undef, 0.005 until -e $gate;
         }
-        my ($limit) = slurp("$dir/done") =~ /(\d+|config) \z/;
-        my %wait = (count => 0, sumMs => 0, below2PowNMs => [0]);
-        my $body = JSON::PP->new->encode({ version => 2, server => {}, zones => [ {
-            name => 'z', mode => 'open', limitOrdered => ($limit // 'config') eq 'config' ? 0 : 0 + $limit,
-            wait => \%wait, service => \%wait } ] });
-        syswrite $client, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\n\r\n$body";
+        my $server = $httpd->connect->send($request);
+        $server->read_some until $server->{ended};
+        syswrite $client, $server->{buffer};
     });
     for my $signal (qw(INT TERM HUP QUIT)) {
-        unlink map { "$dir/$_" } qw(begun done gate);
-        my ($pid, $reader) = start_sweep('z', 10, "http://127.0.0.1:$port/");
-        wait_for { slurp("$dir/begun") eq '1 ' } 'the first order is under way';
+        unlink $begun, $gate;
+        my $before = () = $httpd->lines_of('ADM0207');
+        my ($pid, $reader) = start_sweep('cgi', 10, "http://127.0.0.1:$port/control");
+        wait_for { -e $begun } 'the first order is under way';
         kill $signal => $pid;
         wait_for {
             my ($pending, $blocked) = map { hex($_ // 0) } slurp("/proc/$pid/status")
                 =~ /^ShdPnd:\s*[0-9a-f]*([0-9a-f]{8})\nSigBlk:\s*[0-9a-f]*([0-9a-f]{8})$/m;
-            (($pending // 0) & ($blocked // 0)) || slurp("$dir/done") ne '';
+            (($pending // 0) & ($blocked // 0)) || $before < $httpd->lines_of('ADM0207');
         } "$signal has come";
-        $add->('gate', '');
+        $httpd->open_gate('gate');
         waitpid $pid, 0;
         is $? >> 8, 128, '... and ends it';
-        is slurp("$dir/done"), '1 config ', '... when the first order is answered: the limit is restored';
+        my @orders = map { /limit (\d+ -> \d+)/ } $httpd->lines_of('ADM0207');
+        is_deeply [ splice @orders, $before ], [ '2 -> 1', '1 -> 2' ], '... when the first order is answered: the limit is restored';
     }
 }
 
@@ -282,28 +255,20 @@ sub sweeps {
     like $table, qr/^ +1 +\d+(\.\d)? .*^ +2 +\d+(\.\d)? .*requests\/s by limit.*^ +2 #+ /ms, 'a table and a plot';
     $httpd->zone_becomes('/cgi-bin/', 'the limit of before holds', Limit => 3, Overridden => 1);
 
-    # Told to end, told so impatiently, and with nobody left who reads.
-    for (['TERM'], ['QUIT'], ['USR1'], ['ALRM'], ['ABRT'], [ ('INT') x 50 ], []) {
-        my ($pid, $reader) = start_sweep('cgi', @$_ ? 10 : 1);
-        $httpd->zone_becomes('/cgi-bin/', 'another sweep has begun', Limit => 1);
-        close $reader;
-        for my $signal (@$_) { kill $signal => $pid; select undef, undef, undef, 0.0005 }
-        waitpid $pid, 0;
-        $httpd->zone_becomes('/cgi-bin/', "the limit of before holds after @{[ @$_ . ' ' . ($_->[0] // 'SIGPIPE') ]}",
-                             Limit => 3, LimitOrdered => 3);
-    }
-
-    # At any moment of the first step, and of a later one.
-    for my $n (0 .. 19) {
-        my $later = $n % 2;
-        my ($pid, $reader) = start_sweep('cgi', $later ? 0.2 : 10);
+    # Told to end, told so impatiently, and with nobody left who reads; at any moment of the
+    # first step, and of a later one.
+    for ((map { [ 1, 10, 0, @$_ ] } ['TERM'], ['QUIT'], ['USR1'], ['ALRM'], ['ABRT'], [ ('INT') x 50 ], []),
+         map { $_ % 2 ? [ 2, 0.2, 0.2 + $_ / 200, 'INT' ] : [ 0, 10, $_ / 200, 'INT' ] } 0 .. 19) {
+        my ($step, $seconds, $pause, @signals) = @$_;
+        my ($pid, $reader) = start_sweep('cgi', @signals ? $seconds : 1);
         wait_for { $httpd->slurp("/proc/$pid/status") =~ /^SigCgt:.*[2367abef]$/m } 'it can be interrupted';
-        $httpd->zone_becomes('/cgi-bin/', 'a later step', Limit => 2) if $later;
-        select undef, undef, undef, ($later ? 0.2 : 0) + 5 * $n / 1000;
-        kill INT => $pid;
+        $httpd->zone_becomes('/cgi-bin/', "another sweep has reached limit $step", Limit => $step) if $step;
+        close $reader if !@signals;
+        select undef, undef, undef, $pause;
+        for my $signal (@signals) { kill $signal => $pid; select undef, undef, undef, 0.0005 }
         waitpid $pid, 0;
         my $zone = $httpd->zone('/cgi-bin/');
-        is "@$zone{qw(Limit LimitOrdered)}", '3 3', 'the limit of before is in force';
+        is "@$zone{qw(Limit LimitOrdered)}", '3 3', "the limit of before is in force after @{[ @signals . ' ' . ($signals[0] // 'SIGPIPE') ]}";
     }
 
     # Another administrator.
@@ -326,10 +291,8 @@ sub sweeps {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, modules => [qw(auth_basic authn_core authn_file authz_user)],
-                            conf =>
-        location('/admission-status', 'SetHandler admission-status')
+    my $httpd = start_httpd(modules => [qw(auth_basic authn_core authn_file authz_user)],
+                            conf => location('/admission-status', 'SetHandler admission-status')
         . location('/control', 'SetHandler admission-control')
         . location('/private', 'SetHandler admission-control', 'AuthType Basic', 'AuthName private',
                    'AuthBasicProvider file', 'AuthUserFile /dev/null', 'Require valid-user')
@@ -343,9 +306,8 @@ for_each_combo(sub {
     refuses();
     distrusts();
     speaks_tls();
-    waits_for_answers();
-
-    asks_a_backend($combo, $httpd);
+    waits_for_answers($httpd);
+    asks_behind_a_proxy($httpd);
     hides_passwords($httpd);
     asks_for_one($httpd);
 
