@@ -9,8 +9,7 @@ for_each_combo(sub {
                            $httpd->unexpected_lines };
 
     is $unexpected->(), '', 'nothing';
-    $httpd->configure(location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 1000'));
-    $httpd->graceful;
+    $httpd->graceful(location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 1000'));
     is $unexpected->(), '0105', 'a warning';
     $httpd->expect_in_log(qr/ADM0105: /);
     is $unexpected->(), '', '... that is declared';

@@ -1,5 +1,5 @@
-# mod_cgid's daemon dies, ends at a reload, or cannot be reached: permits stay with programs that
-# run, and are released with them.
+# mod_cgid's daemon dies or cannot be reached: permits stay with programs that run, and are
+# released with them. 400 has that it ends at each reload.
 
 use AdmissionTest;
 
@@ -8,9 +8,8 @@ my $zone = '/cgi-bin/';
 # The daemon is killed, and the programs it has just started continue: httpd does not have their
 # PIDs, and cannot end them with their requests. They keep their permits all the same.
 for_each_combo(sub {
-    my ($combo) = @_;
     my ($limit, $rounds, $most_rounds) = (8, 2, 8);
-    my $httpd = start_httpd(combo => $combo, workers => 80, conf =>
+    my $httpd = start_httpd(workers => 80, conf =>
         location($zone, "MaxConcurrent $limit", 'AdmissionQueue 20'));
     my $watch = $httpd->watch;
     my $left = 0;
@@ -41,40 +40,10 @@ for_each_combo(sub {
     $httpd->allow_in_log(qr/\[cgid:error\]/);
 }, 'event+cgid');
 
-# The daemon ends at each graceful restart, while programs that it has started run: nothing is
-# reclaimed, as no process has died.
-for_each_combo(sub {
-    my ($combo) = @_;
-    my $limit = 4;
-    my $httpd = start_httpd(combo => $combo, workers => 40, places => 8, conf =>
-        "LogLevel admission:trace1\n"
-        . location($zone, "MaxConcurrent $limit", 'AdmissionQueue 20'));
-    my $watch = $httpd->watch;
-    my @first = map { $httpd->ask("${zone}heavy?id=first$_&until=go") } 1 .. $limit;
-    my ($daemon) = $httpd->daemons;
-
-    wait_for { $httpd->live_programs_now == $limit } "$limit programs run";
-    my @next = map { $httpd->ask("${zone}heavy?id=next$_&ms=20") } 1 .. $limit;
-    $httpd->zone_becomes($zone, "$limit requests wait", Queued => $limit);
-    $httpd->graceful;
-    wait_for { !grep { $_ == $daemon } $httpd->daemons } 'the daemon of the programs ends';
-    is $httpd->live_programs_now, $limit, 'the programs continue';
-    is $httpd->zone($zone)->{Active}, $limit, '... and hold their permits';
-
-    $httpd->serves('go', 'all requests are served', @first, @next);
-    $httpd->zone_becomes($zone, 'all permits are released, none was reclaimed',
-                         Active => 0, Orphans => 0, Reclaimed => 0);
-    # A program closes its output a moment before it has ended.
-    cmp_ok scalar(grep { /the permit is kept/ } $httpd->error_log), '<', $limit,
-        'programs that have ended keep no permits';
-    is $watch->most, $limit, "there were never more than $limit programs";
-}, 'event+cgid', 'worker+cgid');
-
 # The daemon cannot be reached for a moment, as after a reload, when its socket does not belong to
 # httpd's user yet: the queue waits instead of being rejected.
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf =>
+    my $httpd = start_httpd(workers => 40, conf =>
         location($zone, 'MaxConcurrent 2', 'AdmissionQueue 20'));
     my $waiters = 15;
     my $socket = "$httpd->{dir}/run/cgid.sock.$httpd->{pid}";

@@ -17,8 +17,7 @@ my $zone = location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5');
 plan skip_all => "$before is not there" if !-e $before;
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, admission => 0,
+    my $httpd = start_httpd(admission => 0,
         conf => qq(LoadModule $name "$before"\n<IfModule $name>\n)
                 . ($ENV{ADMISSION_BEFORE} ? $zone : '') . "</IfModule>\n");
     my $is_told = sub { scalar grep { /ADM0125: module replaced/ } $httpd->error_log };
@@ -27,8 +26,7 @@ for_each_combo(sub {
     is $is_told->(), 0, 'and is no news';
 
     $httpd->expect_in_log(qr/admission:warn.*ADM0125: module replaced/);
-    $httpd->configure(qq(LoadModule admission_module "$module"\n$zone));
-    $httpd->graceful;
+    $httpd->graceful(qq(LoadModule admission_module "$module"\n$zone));
     is $is_told->(), 1, 'another layout is told';
     my $limited = in_zone($httpd, '/cgi-bin/');
     $limited->runs('go');

@@ -12,8 +12,7 @@ sub zone_of {
 }
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo);
+    my $httpd = new_parking_httpd();
     $httpd->configure(zone_of(1));
     $httpd->start;
     my ($old) = $httpd->children;
@@ -38,14 +37,12 @@ for_each_parking_combo(sub {
 
     # A higher limit holds at once for those parked in an old child.
     @old = ask_line($httpd, 'raised', $waiters, $zone);
-    $httpd->configure(zone_of(3));
-    $httpd->graceful;
+    $httpd->graceful(zone_of(3));
     is_deeply statuses(answers(@old[ 1 .. $waiters ])), { 200 => $waiters },
         'a raised limit lets requests run that are parked in the old child';
     $httpd->open_gate('raised');
     is $old[0]->answer->{status}, 200, '... in addition to the first';
-    $httpd->configure(zone_of(1));
-    $httpd->graceful;
+    $httpd->graceful(zone_of(1));
 
     @old = ask_line($httpd, 'stop', $waiters, $zone);
     $httpd->{memory} = '';

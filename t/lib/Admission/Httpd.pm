@@ -228,8 +228,13 @@ sub has_exited {
     return $self->{exited};
 }
 
-# New configuration, old requests finish. Returns when new children answer.
-sub graceful { $_[0]->reload('USR1') }
+# New configuration, which is this text where there is one; old requests finish. Returns when
+# new children answer.
+sub graceful {
+    my ($self, $conf) = @_;
+    $self->configure($conf) if defined $conf;
+    $self->reload('USR1');
+}
 
 # New configuration, old requests are cut off.
 sub restart {
