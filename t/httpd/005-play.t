@@ -4,7 +4,6 @@
 use FindBin;
 use AdmissionTest;
 
-use IO::Socket::INET;
 use IPC::Open3 ();
 
 my $scratch = Admission::File::directory('admission-XXXXXX');
@@ -26,9 +25,7 @@ sub playing {
 
 sub status {
     my ($port, $path) = @_;
-    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port) or return;
-    print $socket "GET $path HTTP/1.0\r\nHost: test.example\r\n\r\n";
-    return (readline($socket) // '') =~ /^\S+ (\d+)/ ? $1 : undef;
+    return eval { Admission::Client->new($port)->ask($path)->answer->{status} };
 }
 
 for my $mpm (map { $_->{mpm} } combos('prefork+cgi', 'event+cgid')) {

@@ -60,7 +60,7 @@ sub start_hidden {
     my $queue = $combo->{mpm} eq 'prefork' ? 40 : 200; # of 60 workers
     my $conf = "LogLevel admission:trace1\n"
         . location($zone, "MaxConcurrent $limit", "AdmissionQueue $queue timeout=30s");
-    my $httpd = new_httpd(combo => $combo, workers => 60, modules => $is_suexec ? ['suexec'] : []);
+    my $httpd = new_httpd(workers => 60, modules => $is_suexec ? ['suexec'] : []);
     my $users = "$httpd->{dir}/cgi";
 
     if ($is_suexec) {
@@ -83,11 +83,6 @@ sub start_hidden {
         ->allow_in_log(qr/\[cgid?:(?:error|warn)\]/, qr/AH00052: /, qr/ADM014[12]/)->start;
 }
 
-sub owner_of {
-    my ($pid) = @_;
-    return (stat "/proc/$pid")[4];
-}
-
 # ---- stories ---------------------------------------------------------------------
 
 sub comes_back_at_the_end {
@@ -104,13 +99,6 @@ sub comes_back_at_the_end {
     return $beside;
 }
 
-# Its parent may be a process that takes its time to reap it.
-sub has_ended {
-    my ($pid) = @_;
-    open my $stat, '<', "/proc/$pid/stat" or return 1;
-    return (<$stat> // '') !~ /\) [^ZX]/;
-}
-
 sub outlives_its_child {
     my ($httpd, $program) = @_;
 
@@ -120,7 +108,8 @@ sub outlives_its_child {
     is_deeply statuses(answers(@next)), { 200 => 2 }, 'other requests run concurrently';
     is $httpd->zone($zone)->{Active}, 1, 'it has the permit still';
     kill KILL => $program;
-    wait_for { has_ended($program) } 'the program ends';
+    # Its parent may be a process that takes its time to reap it.
+    wait_for { $httpd->slurp("/proc/$program/stat") !~ /\) [^ZX]/ } 'the program ends';
     my $ended = time;
     $httpd->zone_becomes($zone, 'its permit is back', Active => 0, Queued => 0);
     cmp_ok time - $ended, '<', 2, 'within two seconds';
@@ -129,12 +118,11 @@ sub outlives_its_child {
 # Of a server that shares a limit with others.
 sub inherits_no_writable_descriptor {
     my ($httpd) = @_;
-    my $alive = "$httpd->{dir}/run/admission.fleet.alive";
+    my $descriptors = $httpd->get("${zone}descriptors")->{body};
 
-    like $httpd->get("${zone}descriptors")->{body}, qr/^\d+ r \Q$alive\E$/m,
+    like $descriptors, qr{^\d+ r \Q$httpd->{dir}\E/run/admission.fleet.alive$}m,
         'it can tell that the server lives, and only read that';
-    unlike $httpd->get("${zone}descriptors")->{body}, qr/^\d+ (?!r \S+$).*admission/m,
-        '... and has nothing else of the module';
+    unlike $descriptors, qr/^\d+ (?!r \S+$).*admission/m, '... and has nothing else of the module';
 }
 
 sub storm {
@@ -164,7 +152,7 @@ for my $case ([ 'suEXEC', 1, 0 ], [ 'suEXEC and hidepid', 1, 1 ], [ 'hidepid', 0
         my $beside = comes_back_at_the_end($httpd);
         my ($program) = $httpd->live_programs_now;
 
-        is owner_of($program), 65534, "$what: it is another user's" if $is_suexec;
+        is +(stat "/proc/$program")[4], 65534, "$what: it is another user's" if $is_suexec;
         inherits_no_writable_descriptor($httpd) if $is_suexec && !$is_hidden && -e $redis;
         outlives_its_child($httpd, $program);
         storm($httpd);

@@ -9,8 +9,7 @@ my $zone        = '/cgi-bin/';
 my $TWO_SECONDS = 2;
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, children => 2,
+    my $httpd = start_parking_httpd(children => 2,
                                     replaces_killed => 1, conf =>
                                         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100'));
     my $watch = $httpd->watch;

@@ -19,9 +19,9 @@ my $zone = location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 10');
 
 # A server whose children keep these capabilities, although they are not root.
 sub with_capabilities {
-    my ($combo, $capabilities) = @_;
+    my ($capabilities) = @_;
     my ($user) = Admission::Config::user();
-    my $httpd = new_httpd(combo => $combo, conf => $zone);
+    my $httpd = new_httpd(conf => $zone);
     my $setpriv = "setpriv --reuid $user --regid $user --clear-groups"
                   . " --inh-caps $capabilities --ambient-caps $capabilities";
 
@@ -41,18 +41,10 @@ sub runs_at_once {
     $httpd->serves('go', 'all are answered', @asked);
 }
 
-sub is_possible {
-    my ($capabilities) = @_;
-    return $> == 0
-        && system("setpriv --reuid nobody --inh-caps $capabilities"
-                  . " --ambient-caps $capabilities true 2>/dev/null") == 0;
-}
-
 for_each_combo(sub {
-    my ($combo) = @_;
-    plan skip_all => 'no capabilities can be given here' if !is_possible('+setuid');
-
-    my $httpd = with_capabilities($combo, '+setuid');
+    plan skip_all => 'no capabilities can be given here'
+        if $> || system('setpriv --reuid nobody --inh-caps +setuid --ambient-caps +setuid true 2>/dev/null');
+    my $httpd = with_capabilities('+setuid');
     $httpd->expect_in_log(qr/admission:error.*ADM0116: /,
                           qr/admission:error.*ADM0203: .*can become another user/);
     $httpd->start;
@@ -62,32 +54,21 @@ for_each_combo(sub {
     $httpd->stop;
 
     # As a server that listens on port 80 and was not started by root.
-    $httpd = with_capabilities($combo, '+net_bind_service');
+    $httpd = with_capabilities('+net_bind_service');
     $httpd->start;
     runs_at_once($httpd, 2, 'with CAP_NET_BIND_SERVICE the limit holds');
 }, 'prefork+cgi', 'event+cgi');
 
 # ---- mpm-itk -----------------------------------------------------------------
 
-sub mpm_itk {
-    my ($file) = grep { defined && -e } $ENV{MPM_ITK},
-                                        Admission::Config::modules_dir() . '/mpm_itk.so',
-                                        ($ENV{ADMISSION_DEPS} // '') . '/usr/lib/apache2/modules/mpm_itk.so';
-    return $file;
-}
-
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $file = mpm_itk() or plan skip_all => 'no mpm-itk: see docs/dev/hacking.md';
+    my ($file) = grep { defined && -e } $ENV{MPM_ITK}, Admission::Config::modules_dir() . '/mpm_itk.so',
+                                        ($ENV{ADMISSION_DEPS} // '') . '/usr/lib/apache2/modules/mpm_itk.so';
+    plan skip_all => 'no mpm-itk: see docs/dev/hacking.md' if !$file;
     plan skip_all => 'mpm-itk needs root' if $> != 0;
     plan skip_all => "$file lacks a library" if `ldd '$file'` =~ /not found/;
 
-    my $httpd = new_httpd(combo => $combo, conf => <<"CONF" . $zone);
-LoadModule mpm_itk_module "$file"
-<IfModule mpm_itk.c>
-    AssignUserID nobody nogroup
-</IfModule>
-CONF
+    my $httpd = new_httpd(conf => qq(LoadModule mpm_itk_module "$file"\nAssignUserID nobody nogroup\n$zone));
     chmod 0777, "$httpd->{dir}/run";
     $httpd->start;
     is scalar($httpd->lines_of('ADM0116')), 0, 'children that still are root are no news';

@@ -9,15 +9,14 @@ plan skip_all => 'a sanitizer must be loaded first' if $ENV{ADMISSION_SANITIZER}
 my $zone = '/cgi-bin/';
 
 sub new_server {
-    my ($combo, $queue) = @_;
-    return new_parking_httpd(combo => $combo, conf => location($zone, 'MaxConcurrent 1', "AdmissionQueue $queue"));
+    my ($queue) = @_;
+    return new_parking_httpd(conf => location($zone, 'MaxConcurrent 1', "AdmissionQueue $queue"));
 }
 
 # Parked requests are not woken at a hard stop: event's listener would wait half a second for a
 # worker for each, and no worker is left.
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = napping(new_server($combo, 100))->start;
+    my $httpd = napping(new_server(100))->start;
     my @clients = ask_line($httpd, 'stop', 40, $zone);
     server_becomes($httpd, '40 requests are parked', AdmissionParked => 40);
 
@@ -40,8 +39,7 @@ for_each_parking_combo(sub {
 # it has just accepted is counted only when a worker takes it. Its request must wait with its
 # worker: nothing would poll a placeholder.
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_server($combo, 10);
+    my $httpd = new_server(10);
     # The request that holds the permit is not counted by this child.
     my ($holder, $second) = start_beside_holder($httpd, $zone);
 
@@ -59,9 +57,8 @@ for_each_parking_combo(sub {
 # wait: the connection goes into the workers' queue, which has no room for it if no worker has
 # run meanwhile. Many that time out at the same time are woken a few at a time.
 for_each_parking_combo(sub {
-    my ($combo) = @_;
     my ($threads, $many) = (6, 18);
-    my $httpd = new_server($combo, '100 timeout=5s');
+    my $httpd = new_server('100 timeout=5s');
     # All workers are idle when many time out.
     my ($holder, $second) = start_beside_holder($httpd, $zone);
 

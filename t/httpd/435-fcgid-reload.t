@@ -8,8 +8,7 @@ use Admission::Program qw(build_module);
 my $module = build_module('mod_nameless');
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, places => 8); # of worker, after a reload
+    my $httpd = new_httpd(places => 8); # of worker, after a reload
     $httpd->configure(
         "LoadModule nameless_module $module\n"
         . location('/app', 'SetHandler fcgid-script', 'MaxConcurrent 1', 'AdmissionQueue 10',

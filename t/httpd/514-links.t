@@ -27,9 +27,8 @@ sub link_of {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
     my $zone = location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 3');
-    my $httpd = start_httpd(combo => $combo, conf => join '',
+    my $httpd = start_httpd(conf => join '',
         location('/another/server-status', 'SetHandler server-status'),
         map { virtual_host($_, $HOSTS{$_}, $zone) } sort keys %HOSTS);
     for my $status ('/server-status', '/another/server-status') {

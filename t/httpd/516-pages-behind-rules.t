@@ -19,11 +19,9 @@ my %controllers = (
 );
 
 for_each_combo(sub {
-    my ($combo) = @_;
-
     for my $name (sort keys %controllers) {
         my $site = $controllers{$name};
-        my $httpd = new_httpd(combo => $combo);
+        my $httpd = new_httpd();
 
         $httpd->configure("MaxConcurrent 1\nAdmissionZone site\nAdmissionQueue 0\n"
             . section("Directory $httpd->{dir}/docs", 'AllowOverride All', 'AddHandler cgi-script .php')

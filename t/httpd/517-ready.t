@@ -20,8 +20,7 @@ sub mode {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf =>
+    my $httpd = start_httpd(workers => 40, conf =>
         location('/control', 'SetHandler admission-control')
         . location('/cgi-bin/full/', 'MaxConcurrent 1', 'AdmissionQueue 1')
         . location('/cgi-bin/late/', 'MaxConcurrent 1', 'AdmissionQueue 20 target=300ms')

@@ -35,9 +35,10 @@ sub mutated {
     return $text;
 }
 
-# { status => number } of all responses, on keep-alive connections.
-sub statuses_of {
-    my ($httpd, $send) = @_;
+# Assertion: all responses, on keep-alive connections, have these statuses. @return { status => number }
+sub are_answered {
+    my ($what, $statuses, $httpd, $send) = @_;
+    my %is_expected = map { $_ => 1 } @$statuses;
     my $client = $httpd->connect;
     my %count;
 
@@ -47,20 +48,12 @@ sub statuses_of {
         $count{ $answer->{status} }++;
     }
     note join ', ', map { "$_: $count{$_}" } sort keys %count;
+    is_deeply [ grep { !$is_expected{$_} } sort keys %count ], [], $what;
     return \%count;
 }
 
-# The statuses that are none of these.
-sub unexpected {
-    my ($count, @expected) = @_;
-    my %is_expected = map { $_ => 1 } @expected;
-
-    return [ grep { !$is_expected{$_} } sort keys %$count ];
-}
-
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, modules => [qw(proxy proxy_http)], conf =>
+    my $httpd = start_httpd(modules => [qw(proxy proxy_http)], conf =>
         "KeepAlive On\nMaxKeepAliveRequests 0\n"
         . location('/control', 'SetHandler admission-control')
         . location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 9'));
@@ -68,17 +61,15 @@ for_each_combo(sub {
     note "ADMISSION_SEED=$SEED";
     srand $SEED;
 
-    my $count = statuses_of($httpd, sub {
+    are_answered('queries: served or rejected', [ 200, 400, 404, 405, 503 ], $httpd, sub {
         my $query = mutated($VALID{query}[ rand @{ $VALID{query} } ]) =~ s/([\0- \x7f-\xff])/sprintf '%%%02X', ord $1/ger;
         my $page = rand() < 0.8 ? '/control' : '/server-status';
         return $_[0]->ask("$page?$query", keep => 1);
     });
-    is_deeply unexpected($count, 200, 400, 404, 405, 503), [], 'queries: served or rejected';
-    $count = statuses_of($httpd, sub {
+    are_answered('forms: applied or rejected', [ 200, 400, 404, 413 ], $httpd, sub {
         return $_[0]->ask('/control', keep => 1, method => 'POST', body => mutated($VALID{form}[ rand @{ $VALID{form} } ]),
                           headers => [ 'Content-Type: application/x-www-form-urlencoded', 'X-Admission-Control: 1' ]);
     });
-    is_deeply unexpected($count, 200, 400, 404, 413), [], 'forms: applied or rejected';
     my $zone = $httpd->zone('/cgi-bin/');
     cmp_ok $zone->{$_->[0]}, '>=', $_->[1], "$_->[0] is in range" for [ Limit => 1 ], [ QueueLength => 0 ];
     cmp_ok $zone->{$_}, '<=', 65535, "$_ is in range" for qw(Limit QueueLength);
@@ -87,11 +78,10 @@ for_each_combo(sub {
     $httpd->zone_becomes('/cgi-bin/', '... applies', Limit => 4, QueueLength => 9, Mode => 'open');
 
     my $before = $httpd->zone('/cgi-bin/')->{Admitted};
-    $count = statuses_of($httpd, sub {
+    my $count = are_answered('ticket headers: served, or rejected by httpd', [ 200, 400 ], $httpd, sub {
         my $ticket = mutated($VALID{ticket}[ rand @{ $VALID{ticket} } ]) =~ s/[\r\n\0]//gr;
         return $_[0]->ask('/cgi-bin/heavy', keep => 1, headers => [ "Admission-Ticket: $ticket" ]);
     });
-    is_deeply unexpected($count, 200, 400), [], 'ticket headers: served, or rejected by httpd';
     $httpd->zone_becomes('/cgi-bin/', '... and each request has its own permit', Active => 0, Queued => 0,
                          Admitted => $before + $count->{200});
 }, 'event+cgid', 'prefork+cgi');

@@ -15,9 +15,8 @@ sub items {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
     # The numbers below are those of the example.
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => qq(Include "$examples/error-page.conf"\n)
+    my $httpd = start_httpd(workers => 40, conf => qq(Include "$examples/error-page.conf"\n)
         . location('/cgi-bin/late/', 'AdmissionZone "late <&>"', 'MaxConcurrent 1', 'AdmissionQueue 2 timeout=100ms')
         . location('/cgi-bin/silent/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionReject 503 retry-after=off'));
     $httpd->put('busy.shtml', slurp('conf/examples/busy.shtml'));

@@ -22,9 +22,7 @@ sub spoil_segment {
 }
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf =>
-        location('/page', 'SetHandler admission-status')
+    my $httpd = start_httpd(conf => location('/page', 'SetHandler admission-status')
         . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 0'));
     is $httpd->get('/cgi-bin/heavy?id=before')->{status}, 200, 'a request';
     is $httpd->logged('before')->{status}, 'admitted', 'has a permit';

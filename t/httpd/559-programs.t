@@ -6,7 +6,7 @@ my $ZONE = 'test.example:/cgi-bin/';
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf =>
+    my $httpd = start_httpd(conf =>
         location('/admission', 'SetHandler admission-status')
         . location('/cgi-bin/', 'MaxConcurrent 3', 'AdmissionQueue 5'));
     my $is_told = $combo->{name} =~ /\+cgi$/;    # mod_cgi waits for its programs itself

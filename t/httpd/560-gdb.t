@@ -8,9 +8,7 @@ plan skip_all => 'no gdb: install gdb' if !grep { -x "$_/gdb" } split /:/, $ENV{
 plan skip_all => 'only root may look into another process' if $> != 0;
 
 for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf =>
-        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
+    my $httpd = start_httpd(conf => location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
     my $zone = in_zone($httpd, '/cgi-bin/');
     $zone->runs('hold');
     $zone->waits('next');
