@@ -2,7 +2,6 @@
 # numbers and auto take each other's place, and without the agent it holds.
 
 use AdmissionTest;
-use AdmissionTest::Alone;
 use Admission::Config;
 
 my $ZONE = '/cgi-bin/';
@@ -36,7 +35,7 @@ sub agent_of {
 }
 
 for_each_combo(sub {
-    my $httpd = start_alone(workers => 60, conf => conf('auto 1 6'));
+    my $httpd = new_httpd(workers => 60, conf => conf('auto 1 6'))->alone->start;
     # Its default queue where nobody is parked; programs that a restart cuts off, or
     # that mod_cgid's new daemon does not know.
     $httpd->allow_in_log(qr/ADM0105/, qr/AH10246|AH01261/);
@@ -86,8 +85,7 @@ for_each_combo(sub {
 
 # Nothing is limited, so nothing can be tried.
 for_each_combo(sub {
-    my $httpd = start_alone(workers => 60,
-                                    conf => conf('auto', "AdmissionDryRun On\n"));
+    my $httpd = new_httpd(workers => 60, conf => conf('auto', "AdmissionDryRun On\n"))->alone->start;
     my $busy = keep_busy($httpd, 8);
 
     wait_for { my $zone = $httpd->zone($ZONE);

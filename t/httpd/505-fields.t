@@ -4,7 +4,6 @@
 # zone, and the page what is 0.
 
 use AdmissionTest;
-use AdmissionTest::Alone;
 use AdmissionTest::Outputs;
 use Fields;
 use List::Util qw(sum0);
@@ -90,14 +89,14 @@ sub durations_are_counted {
 }
 
 for_each_combo(sub {
-    my $httpd = start_alone(conf => "AdmissionReserve 10\n"
+    my $httpd = new_httpd(conf => "AdmissionReserve 10\n"
         . location('/admission', 'SetHandler admission-status')
         . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 3',
                    'AdmissionExempt "%{QUERY_STRING} =~ /exempt/"')
         . location('/cgi-bin/hasty/', 'AdmissionQueue 3 timeout=100ms')
         . location('/cgi-bin/wide/', 'MaxConcurrent 12', 'AdmissionQueue 0')
         . location('/found/', 'MaxConcurrent auto')
-        . location('/dry/', 'MaxConcurrent 1', 'AdmissionQueue 5', 'AdmissionDryRun On'));
+        . location('/dry/', 'MaxConcurrent 1', 'AdmissionQueue 5', 'AdmissionDryRun On'))->alone->start;
     $httpd->expect_in_log(qr/ADM0104: .*wide/)->allow_in_log(qr/ADM0302: .*found/);
     $httpd->expect_rejections($ZONE, $_) for qw(full long);
     $httpd->expect_rejections($WIDE, 'reserve');

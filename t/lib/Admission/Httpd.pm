@@ -439,13 +439,6 @@ sub tls_url { return "https://127.0.0.1:$_[0]{tls_port}$_[1]" }
 # Lets the programs go on that were asked for with until=NAME.
 sub open_gate { my ($self, $name) = @_; $self->put("../heavy/$name", '') }
 
-# The same in a second, while the test is in stop().
-sub open_gate_soon {
-    my ($self, $name) = @_;
-    $SIG{ALRM} = sub { $self->open_gate($name) };
-    alarm 1;
-}
-
 # The same while the test is in restart() or stop(), as soon as all children know of it:
 # until then, a waiting request that gets the permit starts its program.
 sub open_gate_when_stopping {
