@@ -31,9 +31,8 @@ CONF
     $httpd->start;
 
     my $watch = $httpd->watch;
-    my $crowd = Admission::Crowd->gather(
-        port => $httpd->{port}, clients => 12, patience => 0.4,
-        paths => [ map { "/$_/heavy?ignore=1&stream=1&until=never" } qw(a b) ]);
+    my $crowd = crowd_at($httpd, clients => 12, patience => 0.4,
+                         paths => [ map { "/$_/heavy?ignore=1&stream=1&until=never" } qw(a b) ]);
     # httpd needs three seconds to end a program that ignores it, and a moment more.
     wait_for { $limit < grep { /^start / } $httpd->record } 'some run in the place of others', 30;
     my $seen = $crowd->go_home;

@@ -116,12 +116,9 @@ sub settle {
 
 sub gather {
     my ($self) = @_;
-    my %common = (port => $self->{httpd}{port}, paths => [ map { "${ZONE}heavy?$_" } @PROGRAMS ]);
-
-    $self->{crowds} = [
-        Admission::Crowd->gather(%common, clients => 10, patience => 4),
-        Admission::Crowd->gather(%common, clients => 15, patience => 0.3),
-    ];
+    my %programs = (programs => \@PROGRAMS);
+    $self->{crowds} = [ crowd_at($self->{httpd}, %programs, clients => 10, patience => 4),
+                        crowd_at($self->{httpd}, %programs, clients => 15, patience => 0.3) ];
 }
 
 sub disperse {

@@ -4,8 +4,7 @@ package Admission::Crowd;
 # patience lasts, leaves (half of them rudely, with a RST), and comes again, until the
 # crowd is told to go home.
 #
-#     my $crowd = Admission::Crowd->gather(port => $httpd->{port},
-#         paths => ['/cgi-bin/heavy?ms=50'], clients => 40, patience => 0.3);
+#     my $crowd = crowd_at($httpd, programs => ['ms=50'], clients => 40, patience => 0.3);
 #     ...
 #     my $seen = $crowd->go_home;    # { asked, left, lost, 200 => n, ...,
 #                                    #   longest => seconds to a whole answer }
@@ -34,20 +33,14 @@ sub casualties { return @CASUALTIES }
 my $COME = 50;    # times a second that one who has left would come again
 my %MEANS = (0 => 'lost', -1 => 'left');
 
-# gather(port => N, paths => [...], clients => N, patience => seconds): begins at once.
-sub gather {
-    my ($class, %o) = @_;
-    my $load = Admission::Load->start('-rs', '-k', 1, '-q', 1000 * $o{patience}, $o{port},
-                                      $COME * $o{clients}, $o{clients}, 3600, @{ $o{paths} });
-    return bless { load => $load }, $class;
-}
-
-# A crowd that asks for programs: crowd_at($httpd, clients => 40,
-# patience => seconds, programs => ['ms=100', ...]).
+# crowd_at($httpd, clients => 40, patience => seconds, programs => ['ms=100', ...]), or paths
+# => ['/x', ...]: begins at once.
 sub crowd_at {
     my ($httpd, %o) = @_;
-    return __PACKAGE__->gather(port => $httpd->{port}, %o,
-                               paths => [ map { "/cgi-bin/heavy?$_" } @{ $o{programs} } ]);
+    my @paths = ($o{paths} ? @{ $o{paths} } : (), map { "/cgi-bin/heavy?$_" } @{ $o{programs} // [] });
+    my $load = Admission::Load->start('-rs', '-k', 1, '-q', 1000 * $o{patience}, $httpd->{port},
+                                      $COME * $o{clients}, $o{clients}, 3600, @paths);
+    return bless { load => $load }, __PACKAGE__;
 }
 
 # Everybody leaves. @return what the crowd saw.

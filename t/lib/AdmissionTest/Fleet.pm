@@ -111,8 +111,7 @@ sub load {
     my @asked = $o{only} ? @{ $o{only} } : 0 .. $#{ $self->{httpds} };
 
     push @{ $self->{crowds} }, map {
-        Admission::Crowd->gather(port => $self->{httpds}[$_]{port}, clients => $clients, patience => 30,
-                                     paths => [ '/cgi-bin/heavy?ms=' . ($o{ms} // 60) ])
+        crowd_at($self->{httpds}[$_], clients => $clients, patience => 30, programs => [ 'ms=' . ($o{ms} // 60) ])
     } @asked;
     return $self;
 }
