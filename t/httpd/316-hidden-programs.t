@@ -128,7 +128,8 @@ sub inherits_no_writable_descriptor {
 sub storm {
     my ($httpd) = @_;
     my $watch = $httpd->watch;
-    my $crowd = crowd_at($httpd, clients => 20, patience => 0.3, programs => ['ignore=1&stream=1000&ms=800']);
+    my $crowd = crowd_at($httpd, clients => 20, patience => 0.3,
+                         paths => ["${zone}heavy?ignore=1&stream=1000&ms=800"]);
 
     sleep 1.5;
     cmp_ok $crowd->go_home->{left}, '>', 20, 'clients leave';
