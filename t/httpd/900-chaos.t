@@ -1,4 +1,4 @@
-# Everything that can go wrong, at random, on every MPM and CGI module: for three seconds
+# Everything that can go wrong, at random, on every MPM and CGI module: for six seconds
 # each, or longer:
 #
 #     make check-chaos                    five minutes
@@ -20,7 +20,7 @@ use Time::HiRes qw(sleep time);
 use parent 'AdmissionTest::Accidents';
 
 my $seed    = $ENV{SEED} // int rand 1e6;
-my $seconds = $ENV{ADMISSION_LONG} ? ($ENV{SECONDS} // 300) / combos() : 3;
+my $seconds = $ENV{ADMISSION_LONG} ? ($ENV{SECONDS} // 300) / combos() : 6;
 
 my $ZONE          = '/cgi-bin/';
 my $MOST          = 6;     # the highest limit
@@ -226,6 +226,7 @@ sub comes_to_rest {
     waitpid $_, 0 for keys %{ $self->{outsiders} };
     $self->{outsiders} = {};
     end_old_children($self);
+    kill USR1 => $httpd->{pid} if $httpd->is_left_alone;
     my $ok = subtest "round $self->{round} comes to rest" => sub {
         my $is_alive = $httpd->soon(sub { eval { $httpd->status } }, $STOPS_WITHIN);
         ok $is_alive, 'httpd answers' or return;
