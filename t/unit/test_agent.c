@@ -1,15 +1,9 @@
 /* test_agent.c - the agent makes the rounds; children make them while there is no agent. */
-#include <errno.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
-#include "auto/auto_duty.h"
-#include "auto/auto_shm.h"
-#include "auto/law_tune.h"
 #include "core/adm_agent.h"
-#include "core/adm_limit.h"
 #include "test_support.h"
 
 static adm_usec_t beat(void)
@@ -128,7 +122,7 @@ TEST(deaths_loads_and_orphans_wake_the_agent)
 
 /* ---- the process ---------------------------------------------------------- */
 
-static agent_task_t tasks[2]; /* only the rounds, unless a test sets one */
+static agent_task_t tasks[1]; /* none: it only makes the rounds */
 
 static int be_agent(void *unused)
 {
@@ -150,49 +144,6 @@ static void end_agent(pid_t agent)
     ck_assert_int_eq(end_of(agent), 0);
 }
 
-TEST(the_agent_reclaims_permits_of_dead_children)
-{
-    pid_t agent;
-
-    zone = zone_with(1, 10);
-    agent = start_agent();
-    leave_a_permit();
-    WAIT_FOR(active_in(zone) == 0);
-    kill_unnoticed(start_holder(1));
-    WAIT_FOR(active_in(zone) == 0);
-    end_agent(agent);
-}
-
-/* One has ended, no program was seen: the limit climbs. */
-TEST(the_agent_raises_a_limit_and_lets_waiters_start)
-{
-    const adm_entry_t waits = { .wait = ADM_WAIT_PARKED, .queue_length = 10 };
-    auto_zone_t measured = { .name = "auto", .min = 1, .max = 4 };
-    auto_setup_t setup = { .zones = &measured, .count = 1, .root = "", .state_fd = -1 };
-    adm_ticket_t tickets[3] = { { 0 } };
-    law_tune_t sampled;
-    pid_t agent;
-    int n;
-
-    adm_segment_begin_load(segment);
-    ck_assert_int_eq(adm_segment_configure(segment, "auto", 4, 1, 10, &zone), APR_SUCCESS);
-    adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
-    measured.handle = zone;
-    child = join();
-    for (n = 0; n < 3; n++) {
-        ck_assert_int_eq(adm_ticket_enter(child, zone, &waits, adm_now(), &tickets[n]),
-                         n ? ADM_WAITING : ADM_ADMITTED);
-    }
-    tasks[0] = (agent_task_t){ &auto_agent_duty, &setup };
-    agent = start_agent();
-    /* The limit rises when a request has ended between two samples. */
-    WAIT_FOR(auto_read(segment, zone, &sampled));
-    leave(&tickets[0]);
-    WAIT_FOR(adm_ticket_is_granted(&tickets[1]) && adm_ticket_is_granted(&tickets[2]));
-    ck_assert_uint_ge(adm_limit_effective(rec_of_zone(zone)), 2);
-    end_agent(agent);
-}
-
 static int announce_and_stay(void *unused)
 {
     adm_ticket_t ticket;
@@ -203,14 +154,18 @@ static int announce_and_stay(void *unused)
     return stay();
 }
 
-TEST(the_agent_checks_the_programs_of_orphans)
+TEST(the_agent_reclaims_permits_of_dead_children)
 {
     pid_t agent;
 
     zone = zone_with(1, 10);
     agent = start_agent();
+    leave_a_permit();
+    WAIT_FOR(active_in(zone) == 0);
+    kill_unnoticed(start_holder(1));
+    WAIT_FOR(active_in(zone) == 0);
     kill_noticed(start_to_stay(announce_and_stay, NULL));
-    WAIT_FOR(active_in(zone) == 0); /* it never had one */
+    WAIT_FOR(active_in(zone) == 0); /* no program was started */
     end_agent(agent);
 }
 
@@ -241,43 +196,6 @@ TEST(an_agent_ends_with_its_parent)
     WAIT_FOR(beat() != 0);
     kill_unnoticed(parent);
     WAIT_FOR(beat() == 0);
-}
-
-TEST(a_killed_agent_leaves_nothing)
-{
-    pid_t agent = start_agent();
-
-    kill_unnoticed(agent);
-    ck_assert(adm_agent_is_at_work(segment, adm_now()));
-    ck_assert_int_eq(beat() != 0, 1);
-    stage(1, 10);
-    leave_a_permit();
-    adm_round_help(child, adm_now() + 4 * ADM_USEC_PER_SEC);
-    ck_assert_uint_eq(active_in(zone), 0);
-    ck_assert_int_eq(adm_life_state(atomic_load(&adm_child_at(segment, 1)->life)), ADM_LIFE_FREE);
-}
-
-TEST(children_replace_a_stopped_agent_until_it_continues)
-{
-    pid_t agent;
-    adm_usec_t old;
-    int status;
-
-    stage(1, 10);
-    agent = start_agent();
-    kill(agent, SIGSTOP);
-    ck_assert_int_eq(waitpid(agent, &status, WUNTRACED), agent);
-    leave_a_permit();
-    /* What it may have been stopped in does not keep others from the rest. */
-    adm_round_help(child, adm_now() + 4 * ADM_USEC_PER_SEC);
-    ck_assert_uint_eq(active_in(zone), 0);
-
-    old = beat();
-    kill(agent, SIGCONT);
-    WAIT_FOR(beat() > old);
-    leave_a_permit();
-    WAIT_FOR(active_in(zone) == 0);
-    end_agent(agent);
 }
 
 TEST(an_agent_without_a_record_in_the_segment_does_not_run)
