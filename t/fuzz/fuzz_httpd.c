@@ -101,16 +101,8 @@ char *ap_getword_conf(apr_pool_t *p, const char **line)
 apr_status_t ap_timeout_parameter_parse(const char *text, apr_interval_time_t *timeout,
                                         const char *default_unit)
 {
-    static const struct {
-        const char *begin; /* httpd looks no further */
-        apr_interval_time_t usec;
-    } units[] = { { "s", APR_USEC_PER_SEC },
-                  { "h", APR_USEC_PER_SEC * 3600 },
-                  { "ms", 1000 },
-                  { "mi", APR_USEC_PER_SEC * 60 } };
+    apr_int64_t number, usec;
     char *unit;
-    apr_int64_t number;
-    apr_size_t i;
 
     errno = 0;
     number = apr_strtoi64(text, &unit, 10);
@@ -120,32 +112,26 @@ apr_status_t ap_timeout_parameter_parse(const char *text, apr_interval_time_t *t
     if (*unit == '\0') {
         unit = (char *)default_unit;
     }
-    for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
-        if (strncasecmp(unit, units[i].begin, strlen(units[i].begin)) == 0) {
-            if (number < 0 || number > APR_INT64_MAX / units[i].usec) {
-                return APR_ERANGE;
-            }
-            *timeout = number * units[i].usec;
-            return APR_SUCCESS;
-        }
+    /* httpd looks no further. */
+    usec = strncasecmp(unit, "s", 1) == 0    ? APR_USEC_PER_SEC
+           : strncasecmp(unit, "h", 1) == 0  ? APR_USEC_PER_SEC * 3600
+           : strncasecmp(unit, "ms", 2) == 0 ? 1000
+           : strncasecmp(unit, "mi", 2) == 0 ? APR_USEC_PER_SEC * 60
+                                             : 0;
+    if (usec == 0) {
+        return APR_EGENERAL;
     }
-    return APR_EGENERAL;
+    if (number < 0 || number > APR_INT64_MAX / usec) {
+        return APR_ERANGE;
+    }
+    *timeout = number * usec;
+    return APR_SUCCESS;
 }
 
+/* Of the statuses from 400 to 599, some have a text; all others are as 500. */
 int ap_index_of_response(int status)
 {
-    /* Those from 400 to 599 that have a text; all others are as 500. */
-    static const int known[] = { 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412,
-                                 413, 414, 415, 416, 417, 421, 422, 423, 424, 425, 426, 428, 429,
-                                 431, 451, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511 };
-    int i;
-
-    for (i = 0; i < (int)(sizeof(known) / sizeof(*known)); i++) {
-        if (known[i] == status) {
-            return i;
-        }
-    }
-    return -1;
+    return status >= 400 && status < 600 && status % 2 ? status : -1;
 }
 
 /* httpd's parser is not what is fuzzed here: "true" is the only expression. */
@@ -155,11 +141,6 @@ ap_expr_info_t *ap_expr_parse_cmd_mi(const cmd_parms *cmd, const char *text, uns
 {
     *error = strcmp(text, "true") == 0 ? NULL : "syntax error";
     return *error ? NULL : apr_pcalloc(cmd->pool, sizeof(ap_expr_info_t));
-}
-
-int ap_exists_config_define(const char *name)
-{
-    return 0;
 }
 
 /* No rehearsal of a start: what is logged once is logged. */
@@ -172,11 +153,6 @@ apr_status_t ap_mpm_query(int query, int *result)
 {
     *result = 20;
     return APR_SUCCESS;
-}
-
-void ap_log_rerror_(const char *file, int line, int module_index, int level, apr_status_t status,
-                    const request_rec *r, const char *format, ...)
-{
 }
 
 const char *ap_scan_http_token(const char *text)
@@ -232,11 +208,4 @@ char *ap_strcasestr(const char *text, const char *part)
 char *ap_os_escape_path(apr_pool_t *p, const char *path, int partial)
 {
     return apr_pstrdup(p, path);
-}
-
-void ap_str_tolower(char *text)
-{
-    for (; *text; text++) {
-        *text = (char)apr_tolower(*text);
-    }
 }
