@@ -4,29 +4,27 @@
 #include "fleet/redis_words.h"
 #include "test_support.h"
 
-TEST(errors_of_one_key_are_known)
-{
-    static const char *const of_one[] = {
-        "WRONGTYPE Operation against a key, on @user_script:33.",
-        "ERR Error running script: @user_script: 33: -WRONGTYPE Operation",
-        "ERR user_script:37: Expected value but found invalid token"
-    };
-    static const char *const of_all[] = { "",
-                                          "ASK 1 10.1.2.3:6379",
-                                          "CLUSTERDOWN Hash slot not served",
-                                          "NOSCRIPT No matching",
-                                          "READONLY You can't write, on @user_script:61.",
-                                          "OOM command not allowed, on @user_script:61.",
-                                          "LOADING",
-                                          "NOAUTH" };
-    size_t n;
+static const struct {
+    const char *text;
+    bool is_of_key;
+} errors[] = {
+    { "WRONGTYPE Operation against a key, on @user_script:33.", true },
+    { "ERR Error running script: @user_script: 33: -WRONGTYPE Operation", true },
+    { "ERR user_script:37: Expected value but found invalid token", true },
+    { "", false },
+    { "ASK 1 10.1.2.3:6379", false },
+    { "CLUSTERDOWN Hash slot not served", false },
+    { "NOSCRIPT No matching", false },
+    { "READONLY You can't write, on @user_script:61.", false },
+    { "OOM command not allowed, on @user_script:61.", false },
+    { "LOADING", false },
+    { "NOAUTH", false },
+};
 
-    for (n = 0; n < COUNT(of_one); n++) {
-        ck_assert_msg(redis_words_is_key_error(of_one[n]), "%s", of_one[n]);
-    }
-    for (n = 0; n < COUNT(of_all); n++) {
-        ck_assert_msg(!redis_words_is_key_error(of_all[n]), "%s", of_all[n]);
-    }
+TESTS(errors_of_one_key_are_known, 0, COUNT(errors))
+{
+    ck_assert_msg(redis_words_is_key_error(errors[_i].text) == errors[_i].is_of_key, "%s",
+                  errors[_i].text);
 }
 
 TEST(a_run_has_at_least_8_digits_and_fits)
