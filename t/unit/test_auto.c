@@ -116,31 +116,20 @@ TESTS(an_impossible_time_of_a_sample_is_ignored, 0, 2)
     ck_assert_uint_eq(limit_after(ADM_USEC_PER_SEC), 4);
 }
 
-/* In a zone of its own, whose requests take several permits. */
-static void enter_with_cost(uint32_t cost, adm_ticket_t *ticket)
-{
-    const adm_entry_t entry = { .wait = ADM_WAIT_PARKED, .cost = cost };
-
-    uses_flows = true;
-    make_segment(8, 8, 256);
-    adm_segment_begin_load(segment);
-    ck_assert_int_eq(adm_segment_configure(segment, "costs", 10, 0, 10, &zone), APR_SUCCESS);
-    ck_assert_int_eq(adm_segment_use_flows(segment, zone, true), APR_SUCCESS);
-    adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
-    child = join();
-    begun = adm_now();
-    ck_assert_int_eq(adm_ticket_enter(child, zone, &entry, begun, ticket), ADM_ADMITTED);
-}
-
-TEST(a_program_that_costs_eight_counts_as_eight)
+TEST(a_request_that_costs_eight_permits_counts_as_eight)
 {
     const adm_proc_usage_t usage = { .size_kb = 800, .peak_kb = 1600 };
+    const adm_entry_t entry = { .wait = ADM_WAIT_PARKED, .cost = 8 };
     adm_ticket_t ticket = { .idx = 0 };
     adm_ticket_rec_t *rec;
     auto_work_t work;
     uint32_t sizes[9], count;
 
-    enter_with_cost(8, &ticket);
+    uses_flows = true;
+    make_segment(8, 8, 256);
+    stage(10, 10);
+    begun = adm_now();
+    ck_assert_int_eq(adm_ticket_enter(child, zone, &entry, begun, &ticket), ADM_ADMITTED);
     rec = rec_of_ticket(&ticket);
     atomic_store(&rec->programs, ADM_PROGRAMS_ONE);
     atomic_store(&rec->program, adm_program_word(rec->arrival, 99));
@@ -149,24 +138,13 @@ TEST(a_program_that_costs_eight_counts_as_eight)
     ck_assert_uint_eq(count, 8);
     ck_assert_uint_eq(sizes[7], 100);
     ck_assert_uint_eq(work.programs.count, 0);
-    leave(&ticket);
+    begun += 2 * ADM_USEC_PER_SEC;
+    adm_ticket_release(&ticket, begun);
     ck_assert_int_eq(auto_sample(child, zone, begun, &work, sizes, 9, &count), APR_SUCCESS);
     ck_assert_uint_eq(count, 0);
     ck_assert_uint_eq(work.programs.count, 8);
     ck_assert_uint_eq(work.programs.peak_kb, 1600);
     ck_assert_uint_eq(work.peak_kb, 200);
-}
-
-TEST(the_time_of_a_request_counts_for_each_of_its_permits)
-{
-    adm_ticket_t ticket = { .idx = 0 };
-    auto_work_t work;
-    uint32_t count;
-
-    enter_with_cost(8, &ticket);
-    begun += 2 * ADM_USEC_PER_SEC;
-    adm_ticket_release(&ticket, begun);
-    ck_assert_int_eq(auto_sample(child, zone, begun, &work, NULL, 0, &count), APR_SUCCESS);
     ck_assert_uint_eq(work.served, 1);
     ck_assert_uint_eq(work.service_usec, 16 * ADM_USEC_PER_SEC);
     ck_assert_uint_eq(work.service_square_msec2, 256000000);

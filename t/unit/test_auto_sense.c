@@ -174,8 +174,7 @@ TEST(the_tightest_of_all_groups_above_decides)
     make_unified();
     say_mb(SERVICE "/memory.max", 800);
     say_mb(SERVICE "/memory.current", 500);
-    write_file("/sys/fs/cgroup/system.slice/apache2.service/memory.stat", "inactive_file %d\n",
-               100 << 20);
+    write_file(SERVICE "/memory.stat", "inactive_file %d\n", 100 << 20);
     open_senses();
     look_again();
     assert_memory(800, 400);
@@ -328,7 +327,6 @@ static adm_ticket_rec_t *start_program(adm_child_t *child, adm_zone_t zone, uint
 {
     adm_ticket_rec_t *rec;
 
-    memset(ticket, 0, sizeof(*ticket));
     ck_assert_int_eq(enter(child, zone, ticket), ADM_ADMITTED);
     rec = rec_of_ticket(ticket);
     atomic_store(&rec->programs, ADM_PROGRAMS_ONE);

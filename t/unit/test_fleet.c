@@ -6,7 +6,7 @@
 #include "core/adm_agent.h"
 #include "fleet/fleet_shm.h"
 #include "core/adm_limit.h"
-#include "test_support.h"
+#include "test_story.h"
 
 WITH_FLOWS_TOO;
 
@@ -16,9 +16,8 @@ static law_fleet_work_t work;
 
 static void share_zone(adm_fallback_t fallback)
 {
-    zone = zone_with(5, 10);
+    tell("zone 5 10");
     adm_segment_share(segment, zone, fallback);
-    child = join();
 }
 
 static void apply(uint32_t share, adm_usec_t lasts)
@@ -51,16 +50,12 @@ static uint32_t limit(void)
 
 TEST(a_server_begins_with_nothing_and_runs_what_it_is_granted)
 {
-    adm_ticket_t tickets[4];
-
     share_zone(ADM_FALLBACK_REJECT);
     ck_assert_uint_eq(limit(), 0);
-    enter_many(child, zone, tickets, 3, ADM_WAITING);
+    tell("ABC waits");
     apply(2, HOUR);
     ck_assert_uint_eq(limit(), 2);
-    ck_assert(adm_ticket_is_granted(&tickets[0]));
-    ck_assert(adm_ticket_is_granted(&tickets[1]));
-    ck_assert(!adm_ticket_is_granted(&tickets[2]));
+    tell("has AB");
 }
 
 TEST(the_own_limit_applies_as_well)
@@ -97,17 +92,6 @@ TESTS(the_fallback_applies_when_a_lease_expires, 0, COUNT(fallbacks))
     ck_assert_uint_eq(limit(), fallbacks[_i].share);
 }
 
-TEST(a_request_after_the_lease_is_rejected)
-{
-    adm_ticket_t tickets[2];
-
-    share_zone(ADM_FALLBACK_REJECT);
-    apply(1, HOUR);
-    ck_assert_int_eq(enter(child, zone, &tickets[0]), ADM_ADMITTED);
-    end_lease();
-    ck_assert_int_eq(enter(child, zone, &tickets[1]), ADM_FLEET);
-}
-
 TEST(an_answer_that_comes_after_its_lease_changes_nothing)
 {
     share_zone(ADM_FALLBACK_KEEP);
@@ -120,11 +104,9 @@ TEST(an_answer_that_comes_after_its_lease_changes_nothing)
 
 TEST(a_promise_is_what_is_kept_or_runs)
 {
-    adm_ticket_t tickets[3];
-
     share_zone(ADM_FALLBACK_KEEP);
     apply(4, HOUR);
-    enter_many(child, zone, tickets, 2, ADM_ADMITTED);
+    tell("AB in");
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.share, 4);
     ck_assert_uint_eq(work.active, 2);
@@ -135,48 +117,40 @@ TEST(a_promise_is_what_is_kept_or_runs)
     ck_assert_uint_eq(limit(), 2);
 }
 
+/* How often the agent is woken by this step. */
+static void assert_wakes(const char *step, unsigned times)
+{
+    unsigned before = adm_agent_wakes(segment);
+
+    tell("%s", step);
+    ck_assert_uint_eq(adm_agent_wakes(segment), before + times);
+}
+
 TEST(the_agent_is_woken_once_per_change)
 {
-    adm_ticket_t tickets[4];
-    unsigned before;
-
     share_zone(ADM_FALLBACK_KEEP);
     apply(2, HOUR);
     promise(LAW_FLEET_AS_BEFORE);
-    before = adm_agent_wakes(segment);
-    enter_many(child, zone, tickets, 2, ADM_ADMITTED);
-    ck_assert_uint_eq(adm_agent_wakes(segment), before);
-    enter_many(child, zone, &tickets[2], 2, ADM_WAITING);
-    ck_assert_uint_eq(adm_agent_wakes(segment), before + 1);
+    assert_wakes("AB in", 0);
+    assert_wakes("CD waits", 1);
     apply(1, HOUR); /* one has to be returned */
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.active, 2);
-    before = adm_agent_wakes(segment);
-    adm_ticket_release(&tickets[0], adm_now());
-    ck_assert_uint_eq(adm_agent_wakes(segment), before + 1);
+    assert_wakes("A leaves", 1);
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.active, 1);
 }
 
 TEST(the_agent_is_woken_when_a_permit_falls_idle_while_others_are_short)
 {
-    adm_ticket_t tickets[3];
-    unsigned before;
-
     share_zone(ADM_FALLBACK_KEEP);
     apply(2, HOUR);
-    enter_many(child, zone, tickets, 2, ADM_ADMITTED);
-    enter_many(child, zone, &tickets[2], 1, ADM_WAITING);
+    tell("AB in; C waits");
     promise_while(LAW_FLEET_AS_BEFORE, true);
-    before = adm_agent_wakes(segment);
-    adm_ticket_release(&tickets[0], adm_now());
-    ck_assert(adm_ticket_is_granted(&tickets[2]));
-    ck_assert_uint_eq(adm_agent_wakes(segment), before);
-    adm_ticket_release(&tickets[1], adm_now());
-    ck_assert_uint_eq(adm_agent_wakes(segment), before + 1);
+    assert_wakes("A leaves; has BC", 0);
+    assert_wakes("B leaves", 1);
     promise(LAW_FLEET_AS_BEFORE); /* no server lacks permits */
-    adm_ticket_release(&tickets[2], adm_now());
-    ck_assert_uint_eq(adm_agent_wakes(segment), before + 1);
+    assert_wakes("C leaves", 0);
 }
 
 TEST(a_zone_that_is_not_shared_any_more_has_its_own_limit)

@@ -102,14 +102,6 @@ TEST(the_first_program_runs_alone_until_its_size_is_known)
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).program_mb, 200);
 }
 
-TEST(a_zone_without_programs_does_not_wait_for_their_size)
-{
-    begin(1, 50);
-    look_for(1);
-    bench.sample.served = 1;
-    ck_assert_uint_eq(look_for(0.5), 2);
-}
-
 TEST(memory_has_room_for_as_many_as_their_peaks_allow)
 {
     begin_with(1, 50, 50, 206 * MB, 207 * MB);
@@ -165,13 +157,6 @@ static const struct {
     { 1024, 990 }, { 1024, 990 }, { 1024, 1000 }, { 1024, 1000 }, { 1024, 1000 },
 };
 
-static void replay_cliff(size_t i)
-{
-    bench.sample.active = 8;
-    bench.sample.available_kb = (uint64_t)(1024 - cliff[i].used_mb) * MB;
-    bench.sample.stall_permille = cliff[i].stall_permille;
-}
-
 TEST(at_the_cliff_the_brake_acts_within_a_tick)
 {
     size_t i;
@@ -180,7 +165,8 @@ TEST(at_the_cliff_the_brake_acts_within_a_tick)
     bench.sample.active = 8;
     look_for(1);
     for (i = 0; i < COUNT(cliff); i++) {
-        replay_cliff(i);
+        bench.sample.available_kb = (uint64_t)(1024 - cliff[i].used_mb) * MB;
+        bench.sample.stall_permille = cliff[i].stall_permille;
         look();
         if (cliff[i].stall_permille < 100) {
             ck_assert_uint_eq(bench.sample.limit, 8);
@@ -194,20 +180,6 @@ TEST(at_the_cliff_the_brake_acts_within_a_tick)
     ck_assert_uint_eq(look_for(1), 2);
     ck_assert_uint_eq(look_for(10), 1);
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).brakes, 1);
-}
-
-TEST(a_forecast_keeps_away_from_the_cliff)
-{
-    size_t i;
-
-    begin_with(1, 50, 8, 206 * MB, 206 * MB);
-    law_tune_off = LAW_TUNE_NO_BRAKE;
-    for (i = 0; i < 4; i++) {
-        replay_cliff(i);
-        run_programs(4, cliff[i].used_mb / 4);
-        look_for(0.25);
-        ck_assert_uint_le(bench.sample.limit, 4);
-    }
 }
 
 TEST(the_limit_returns_after_a_back_off)
@@ -255,16 +227,6 @@ TEST(stalls_that_are_not_ours_do_not_keep_the_limit_down)
 }
 
 /* ---- bounds and garbage ------------------------------------------------------------ */
-
-TEST(the_minimum_wins_over_memory)
-{
-    begin_with(3, 50, 10, 900 * MB, 900 * MB);
-    ck_assert_uint_eq(look_for(1), 3);
-    bench.sample.stall_permille = 1000;
-    bench.sample.active = 10;
-    ck_assert_uint_eq(look_for(10), 3);
-    ck_assert_uint_eq(law_tune_show(&bench.tune, 0).memory_cap, 1);
-}
 
 TEST(a_minimum_that_is_raised_is_where_the_search_goes_on)
 {

@@ -91,17 +91,6 @@ TEST(a_law_without_one_of_its_parts_breaks_a_bound)
     ck_assert_uint_eq(missed, LAW_TUNE_NO_PARTS);
 }
 
-/* Both nets gone: what the forecast alone and the brake alone still prevent. */
-TEST(without_forecast_and_brake_the_server_stands_still)
-{
-    const scenario_t *scenario = scenario_called("day-night");
-    static world_result_t result;
-
-    scenario_run(scenario, 1, LAW_TUNE_NO_FORECAST | LAW_TUNE_NO_BRAKE, &result);
-    ck_assert_double_gt(result.thrash, 60);
-    ck_assert_double_lt(world_rate(&result, 180, 220), 5);
-}
-
 TEST(one_seed_is_one_run)
 {
     const scenario_t *scenario = scenario_called("memory-mix");

@@ -102,16 +102,6 @@ TEST(giving_back_more_than_was_taken_is_found)
     ck_assert(spool_reserve(child, 1, 100));
 }
 
-TEST(it_is_logged_once_in_a_while)
-{
-    adm_usec_t now = adm_now();
-
-    tell("zone 1 100; cap 10");
-    ck_assert(spool_may_log(segment, now, 1000));
-    ck_assert(!spool_may_log(segment, now + 999, 1000));
-    ck_assert(spool_may_log(segment, now + 1000, 1000));
-}
-
 /* ---- connections ---------------------------------------------------------- */
 
 TEST(a_transfer_takes_a_connection_as_a_parked_request_does)

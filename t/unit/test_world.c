@@ -520,7 +520,6 @@ void world_run(const world_config_t *config, uint64_t seed, int seconds, world_c
     glance(world, control, self);
     while (world->now < seconds) {
         end = next_end(world);
-        result->events++;
         if (end <= world->events.entries[0].at) {
             advance(world, end);
             end_work(world);

@@ -56,7 +56,6 @@ typedef struct world_result_t {
     double thrash_in[WORLD_SECONDS]; /* seconds of each */
     double thrash;                   /* seconds in which more was touched than there is */
     double most_touched;             /* over what there is; 1 is full */
-    long events;
 } world_result_t;
 
 /** Run a server for so many seconds. */
