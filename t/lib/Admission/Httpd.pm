@@ -11,7 +11,9 @@ use strict;
 use warnings;
 
 use Cwd ();
+use File::Basename qw(dirname);
 use File::Copy ();
+use File::Path ();
 use IO::Socket::INET;
 use Time::HiRes qw(sleep time);
 
@@ -70,10 +72,12 @@ sub configure {
 
 sub add_conf { my ($self, $more) = @_; $self->configure($self->{conf} . $more) }
 
-# A file below the DocumentRoot.
+# A file below the DocumentRoot, in a directory that it may be the first of.
 sub put {
     my ($self, $name, $text) = @_;
-    Admission::File::spill("$self->{dir}/docs/$name", $text);
+    my $path = "$self->{dir}/docs/$name";
+    File::Path::make_path(dirname($path));
+    Admission::File::spill($path, $text);
 }
 
 # A CGI program of these shell commands among the documents.
@@ -92,8 +96,7 @@ sub install_heavy {
 # Also as a CGI among the documents, for example 'dir/index.cgi'.
 sub put_heavy {
     my ($self, $name) = @_;
-    my ($subdir) = $name =~ m{^(.*)/};
-    mkdir "$self->{dir}/docs/$subdir" if defined $subdir;
+    $self->put($name, '');
     install_heavy("$self->{dir}/docs/$name");
 }
 
