@@ -30,6 +30,7 @@ my %given_by = (
     SetHandler => 'SetHandler "%s"',
     H          => "RewriteEngine On\nRewriteRule \\.x\$ - [H=%s]",
     T          => "RewriteEngine On\nRewriteRule \\.x\$ - [T=%s]",
+    P          => "RewriteEngine On\nRewriteRule \\.x\$ http://127.0.0.1:9/ [P,H=%s]",
 );
 
 # Types of files: the name that httpd makes of them is not a handler's.
@@ -37,20 +38,20 @@ my @types = qw(application/json application/vnd.api+json application/x-type-map 
                text/html text/plain x-world/x-3dmf);
 
 my @cases = map { my $way = $_; map { [ $way, $_, $is_dynamic{$_} ] } sort keys %is_dynamic }
-            sort keys %given_by;
+            grep { $_ ne 'P' } sort keys %given_by;
 push @cases, map { my $way = $_; map { [ $way, $_, 0 ] } @types } qw(AddType ForceType T);
+my @proxy = grep { Admission::Config::is_installed($_) } qw(proxy proxy_http);
+push @cases, [ 'P', 'default-handler', 1 ] if @proxy;
 
 for_each_combo(sub {
-    my $httpd = new_httpd();
+    my $httpd = new_httpd(modules => \@proxy);
     my $docs  = "$httpd->{dir}/docs";
     my $conf  = "MaxConcurrent 10\nAdmissionQueue 0\nAdmissionZone z\n"
               . "<Directory $docs/htaccess>\nAllowOverride All\n</Directory>\n";
 
-    mkdir "$docs/$_" for qw(htaccess conf);
     for my $n (0 .. $#cases) {
         my ($way, $name) = @{ $cases[$n] };
         my $line = sprintf "$given_by{$way}\n", $name;
-        mkdir "$docs/$_/$n" for qw(htaccess conf);
         $httpd->put_script("$_/$n/f.x", "echo Content-Type: text/plain\necho\n") for qw(htaccess conf);
         $httpd->put("htaccess/$n/.htaccess", $line);
         $conf .= "<Directory $docs/conf/$n>\n$line</Directory>\n";
@@ -80,47 +81,4 @@ for_each_combo(sub {
             is_deeply \@wrong, [], "$place: what is " . ($is ? 'dynamic counts' : 'cheap does not');
         }
     }
-}, 'prefork+cgi', 'event+cgid');
-
-# The same with programs that run, and with what is really passed on.
-for_each_combo(sub {
-    my @proxy = grep { Admission::Config::is_installed($_) } qw(proxy proxy_http);
-    my $httpd = new_httpd(modules => \@proxy);
-    my $admitted = 0;
-    my $to    = 'http://127.0.0.1:%{SERVER_PORT}/static.txt';
-
-    $httpd->configure(<<"CONF" . join '',
-MaxConcurrent 1
-AdmissionZone z
-AdmissionQueue 0
-UseCanonicalPhysicalPort On
-AliasMatch ^/any/ $httpd->{dir}/docs/static.txt
-RewriteEngine On
-RewriteRule ^/rule\$ $to [P,H=default-handler]
-CONF
-        section("Directory $httpd->{dir}/docs/by", 'AllowOverride FileInfo'));
-    mkdir "$httpd->{dir}/docs/by";
-    $httpd->put_heavy('by/type.x');
-    $httpd->put($_, '') for qw(by/type.y by/rule);
-    $httpd->put('by/.htaccess', "AddType cgi-script .x\nRewriteEngine On\n"
-                                . "RewriteRule ^rule\$ $to [P,H=default-handler]\n");
-    $httpd->expect_rejections('z', 'full')->expect_in_log(qr/AH01599/);
-    $httpd->start;
-
-    # The proxy of a type has no variable for the port.
-    $httpd->put('by/.htaccess', $httpd->slurp('docs/by/.htaccess')
-                . qq(AddType "proxy:http://127.0.0.1:$httpd->{port}/any" .y\n));
-    my @proxied = @proxy == 2 ? qw(/by/type.y /by/rule /rule) : ();
-
-    for my $url (@proxied) {
-        is $httpd->get($url)->{body}, "static\n", "$url is passed on";
-        $httpd->zone_becomes('z', 'with a permit', Active => 0, Admitted => ++$admitted);
-    }
-    my $hold = $httpd->ask('/by/type.x?until=go');
-    $httpd->zone_becomes('z', 'a program that AddType has made one counts', Active => 1);
-    is $httpd->get('/by/type.x')->{status}, 503, 'and the next is rejected';
-    is $httpd->get($_)->{status}, 503, "so is $_" for @proxied;
-    is $httpd->get('/static.txt')->{status}, 200, 'a file is not';
-    $httpd->open_gate('go');
-    like $hold->answer->{body}, qr/heavy/, 'the running request gets its response';
 }, 'prefork+cgi', 'event+cgid');

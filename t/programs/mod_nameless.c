@@ -1,14 +1,17 @@
 /* mod_nameless.c - what the tests need of a module such as Phusion Passenger: it serves
  * in its handler hook what is below /app and no existing file, and names no handler.
  * "/app/x?PATH" is answered as soon as PATH exists; "take" has it serve an existing
- * file as well.
+ * file as well, "decline" has it log that it was asked, and serve nothing.
  */
 #include <unistd.h>
 
 #include <httpd.h>
 #include <apr_file_info.h>
 #include <http_config.h>
+#include <http_log.h>
 #include <http_protocol.h>
+
+APLOG_USE_MODULE(nameless);
 
 #define LONGEST_SEC 60
 #define NAP_USEC 10000
@@ -40,6 +43,10 @@ static int serve(request_rec *r)
     if (!wants(r)) {
         return DECLINED;
     }
+    if (r->args && strcmp(r->args, "decline") == 0) {
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r, "asked");
+        return DECLINED;
+    }
     if (r->args && *r->args == '/') {
         wait_for(r->args, r->pool);
     }
@@ -55,5 +62,6 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_handler(serve, NULL, NULL, APR_HOOK_FIRST);
 }
 
-AP_DECLARE_MODULE(nameless) = { STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL,
-                                register_hooks,          0 };
+module AP_MODULE_DECLARE_DATA nameless_module = {
+    STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL, register_hooks, 0
+};
