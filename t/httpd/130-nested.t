@@ -1,7 +1,8 @@
-# Requests inside requests, at limit 1: none may wait for itself, or for one
-# that waits for it.
+# Requests inside requests, and programs that lead on to another zone, at limit 1: none may wait
+# for itself, or for one that waits for it.
 
 use AdmissionTest;
+use AdmissionTest::Parking;
 
 my $include = '<!--#include virtual="/cgi-bin/%s/x?id=%s" -->';
 
@@ -22,10 +23,50 @@ my %nested = (
 );
 my @waits = grep { $nested{$_}[1] } sort keys %nested;
 
+my %other = (c => 'd', d => 'c');
+my $crossing = join '', map {
+    location("/cgi-bin/$_/", 'MaxConcurrent 1', "AdmissionZone $_",
+             'AdmissionQueue 100 timeout=300s')
+} sort keys %other;
+
+# The most programs of a zone that were alive at once, by their own record.
+sub most_of {
+    my ($zone, @record) = @_;
+    my ($now, $most) = (0, 0);
+
+    for (@record) {
+        my ($event) = /^(start|end) $zone-/ or next;
+        $now += $event eq 'start' ? 1 : -1;
+        $most = $now if $now > $most;
+    }
+    return $most;
+}
+
+# So many pairs of clients cross each other at the same time. The permit of a program that has
+# ended is given back before its target waits.
+sub all_cross {
+    my ($httpd, $pairs) = @_;
+    my $watch = $httpd->watch;
+    my @clients = map {
+        my $n = $_;
+        map { $httpd->ask("/cgi-bin/$_/x?id=$_-first-$n&ms=5&loc=/cgi-bin/$other{$_}/y"
+                          . "?id=$other{$_}-second-$n&ms=5") } sort keys %other;
+    } 1 .. $pairs;
+
+    is_deeply statuses(answers(@clients)), { 200 => 2 * $pairs },
+        "$pairs pairs cross two zones both ways: every request is served";
+    cmp_ok $watch->most, '<=', 2, '... no more programs than the two limits allow';
+    for my $zone (sort keys %other) {
+        cmp_ok most_of($zone, $httpd->record), '<=', 1, "... one of zone $zone";
+        $httpd->zone_becomes($zone, '... which admitted each request once and rejected none',
+                             Active => 0, Queued => 0, Admitted => 2 * $pairs, RejectedReserve => 0);
+    }
+}
+
 for_each_combo(sub {
     my $httpd = new_httpd(workers => 32);
 
-    $httpd->configure(<<"CONF" . join '',
+    $httpd->configure(<<"CONF" . join '', $crossing,
 ErrorDocument 503 /cgi-bin/a/error?id=error
 DirectoryIndex index.cgi
 AddOutputFilter INCLUDES .shtml
@@ -42,7 +83,6 @@ CONF
         section('LocationMatch ^/(?:cgi-bin/a|pages|dir)/', 'MaxConcurrent 1', 'AdmissionZone a'),
         location('/counted/', 'MaxConcurrent 1', 'AdmissionZone a', 'AdmissionHandlers all'),
         location('/cgi-bin/b/', 'MaxConcurrent 1', 'AdmissionZone b'));
-    mkdir "$httpd->{dir}/docs/$_" for qw(pages counted);
     $httpd->put("$_/two.shtml",
                 sprintf("$include $include", 'a', 'one', 'a', 'two'))
         for qw(pages counted);
@@ -50,19 +90,13 @@ CONF
     $httpd->put('free.shtml', sprintf $include, 'a', 'free');
     $httpd->put('pages/x.action', '');
     $httpd->put_heavy('dir/index.cgi');
-    $httpd->expect_rejections('a', 'full');
-    $httpd->start;
-
-    my $at_rest = sub {
-        my ($when) = @_;
-        $httpd->zone_becomes($_, "$when, zone $_ is at rest", Active => 0, Queued => 0) for qw(a b);
-    };
+    $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
+    $httpd->expect_rejections('a', 'full')->start;
 
     for my $url (sort keys %nested) {
-        $at_rest->('before the next');
         like $httpd->get($url)->{body}, $nested{$url}[0], "$url runs, nested";
+        $httpd->zone_becomes($_, "... zone $_ is at rest", Active => 0, Queued => 0) for qw(a b);
     }
-    $at_rest->('after each alone');
 
     my $hold = $httpd->ask('/cgi-bin/a/x?id=hold&until=go');
     $httpd->zone_becomes('a', 'zone a is full', Active => 1);
@@ -84,4 +118,11 @@ CONF
     like $answers[$_]{body}, $nested{ $waits[$_] }[0],
         "$waits[$_] waited, then ran"
         for 0 .. $#waits;
+    all_cross($httpd, 8);
+});
+
+# So many that the threads of whole children block behind a redirect, while others of
+# these children get permits and wait for a thread.
+for_each_parking_combo(sub {
+    all_cross(start_httpd(workers => 150, conf => stock_conf() . $crossing), 75);
 });
