@@ -3,7 +3,6 @@
 
 use AdmissionTest;
 use Admission::Crowd;
-use AdmissionTest::Storm;
 
 needs_modules(qw(proxy proxy_http include));
 

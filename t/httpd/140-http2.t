@@ -74,51 +74,16 @@ sub threads_are_left {
     waitpid $h2load, 0;
 }
 
-# 25 workers, 30 connections with a stream each behind one that was parked.
+# On 25 workers, of which 6 are reserved. Workers are released, however their streams end.
 sub connections_leave_workers {
+    my ($limit, $free) = (2, 19);
     my $httpd = new_parking_httpd(threads => 25, http2 => 1, conf =>
-        location($zone, 'MaxConcurrent 1', 'AdmissionQueue 100 timeout=60s'));
-    $httpd->expect_rejections("test.example:$zone", 'HTTP/2 connection.*MaxRequestWorkers');
-    $httpd->start;
-
-    my ($hold, $parked) = ask_line($httpd, 'go', 1, $zone);
-    my $h2load = start_program(qw(timeout 60 h2load -n 30 -c 30 -m 1),
-                               $httpd->url('/cgi-bin/heavy?id=stream'));
-    # Of 25 workers 6 are reserved, and one runs; a connection stays free beside
-    # those that the parked one and 18 busy workers take.
-    my $wait = 17;
-    $httpd->zone_becomes($zone, 'streams wait while workers are left for others',
-                         Active => 1, Queued => 1 + $wait, RejectedParking => 30 - $wait);
-    server_becomes($httpd, '... a worker for each connection', AdmissionReserveFree => 1,
-                   AdmissionRunning => 1 + $wait, AdmissionBlocked => $wait,
-                   AdmissionParked => 1);
-    is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 20), { 200 => 20 },
-        'static files are served meanwhile';
-    is $httpd->zone($zone)->{Queued}, 1 + $wait, '... while all of them wait';
-
-    $httpd->serves('go', 'a parked request finds a worker in its turn', $hold, $parked);
-    $httpd->zone_becomes($zone, 'so do all others', Active => 0, Queued => 0,
-                         RejectedTimeout => 0, Admitted => 2 + $wait);
-    server_becomes($httpd, '... and no worker stays occupied', AdmissionRunning => 0,
-                   AdmissionBlocked => 0, AdmissionReserveFree => 19);
-    waitpid $h2load, 0;
-}
-
-# However they end.
-sub workers_come_back {
-    my ($limit, $streams, $connections, $free) = (2, 40, 10, 19);
-    my $httpd = new_parking_httpd(threads => 25, http2 => 1, conf =>
-        location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 100 timeout=60s'))->start;
-    my $line = sub {
-        my ($gate) = @_;
-        my @hold = $httpd->fill($zone, $gate, $limit);
-        my $h2load = start_program(qw(h2load -T 30 -N 30 -n), $streams, '-c', $connections,
-                                   '-m', $streams / $connections,
-                                   $httpd->url('/cgi-bin/heavy?id=stream'));
-        $httpd->zone_becomes($zone, '... streams wait', Queued => $streams);
-        server_becomes($httpd, '... with a worker for each connection',
-                       AdmissionRunning => $limit + $connections, AdmissionBlocked => $streams);
-        return ($h2load, @hold);
+        location($zone, "MaxConcurrent $limit", 'AdmissionQueue 100 timeout=60s'));
+    $httpd->expect_rejections("test.example:$zone", 'HTTP/2 connection.*MaxRequestWorkers')->start;
+    my $load = sub {
+        my ($streams, $connections) = @_;
+        return start_program(qw(h2load -T 60 -N 60 -n), $streams, '-c', $connections,
+                             '-m', $streams / $connections, $httpd->url("${zone}heavy?id=stream"));
     };
     my $is_left = sub {
         my ($what, $active) = @_;
@@ -127,7 +92,32 @@ sub workers_come_back {
                        AdmissionBlocked => 0, AdmissionReserveFree => $free - $active);
     };
 
-    my ($h2load, @hold) = $line->('gone');
+    # A connection stays free beside those that the parked request and 18 busy workers take.
+    my ($wait, @clients) = ($free - $limit - 1, $httpd->fill($zone, 'go', $limit, 1));
+    my $h2load = $load->(30, 30);
+    $httpd->zone_becomes($zone, 'streams wait while workers are left for others',
+                         Active => $limit, Queued => 1 + $wait, RejectedParking => 30 - $wait);
+    server_becomes($httpd, '... a worker for each connection', AdmissionReserveFree => 1,
+                   AdmissionRunning => $limit + $wait, AdmissionBlocked => $wait,
+                   AdmissionParked => 1);
+    is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 20), { 200 => 20 },
+        'static files are served meanwhile';
+    is $httpd->zone($zone)->{Queued}, 1 + $wait, '... while all of them wait';
+    $httpd->serves('go', 'a parked request finds a worker in its turn', @clients);
+    waitpid $h2load, 0;
+    $is_left->('so do all others', 0);
+    $httpd->zone_becomes($zone, '... each once', RejectedTimeout => 0, Admitted => 1 + $limit + $wait);
+
+    my $line = sub {
+        my ($gate, $streams, $connections) = ($_[0], 40, 10);
+        my @hold = $httpd->fill($zone, $gate, $limit);
+        my $h2load = $load->($streams, $connections);
+        $httpd->zone_becomes($zone, '... streams wait', Queued => $streams);
+        server_becomes($httpd, '... with a worker for each connection',
+                       AdmissionRunning => $limit + $connections, AdmissionBlocked => $streams);
+        return ($h2load, @hold);
+    };
+    ($h2load, my @hold) = $line->('gone');
     kill KILL => $h2load;
     waitpid $h2load, 0;
     $is_left->('the clients have died', $limit);
@@ -151,4 +141,4 @@ sub workers_come_back {
 }
 
 for_each_combo($_, qw(worker+cgid event+cgid event+cgi)) for \&streams_fill_the_queue, \&threads_are_left;
-for_each_parking_combo($_) for \&connections_leave_workers, \&workers_come_back;
+for_each_parking_combo(\&connections_leave_workers);
