@@ -1,38 +1,53 @@
-# A client that does not read its answer holds no permit: what it does not take is
-# kept, and the program ends.
+# A client that does not read its response holds no permit: what it does not take is stored, and
+# the program or the backend of mod_proxy_http ends. What they write goes to its client
+# immediately, also when something was stored before; and as slowly as mod_ratelimit wants.
 
 use AdmissionTest;
+use AdmissionTest::Parking;
 use Admission::Slow;
 use Socket qw(INADDR_LOOPBACK PF_INET SOCK_STREAM SOL_SOCKET SO_RCVBUF pack_sockaddr_in);
 
-my $zone = '/cgi-bin/';
-my $bulk; # more than the sockets hold
+needs_modules(qw(proxy proxy_http ratelimit));
 
-# The program ends while its client does not read, and the next one runs.
-sub permit_comes_back {
-    my ($httpd, $how, $url, @options) = @_;
-    my $name = $how =~ s/\W+/-/gr;
-    my $reader = slow_reader("$url?id=$name&early=1&until=$name&bulk=$bulk", @options);
+# Two lines, then more than the sockets hold, then two more lines where its name begins with
+# "events". It goes on behind a line when the client has read it and opens the gate.
+my $SCRIPT = <<"SH";
+turn() { echo "event \$1"; until [ -e \$HEAVY_DIR/\$QUERY_STRING-\$1 ]; do sleep 0.02; done; }
+printf 'Content-Type: text/event-stream\\n\\n'
+turn 1
+turn 2
+seq -f %09.0f 1 @{[ $BULK / 10 ]}
+case \$QUERY_STRING in events*) turn 3; turn 4;; esac
+SH
+
+# Each is written only when the client has read the one before.
+sub events_come {
+    my ($httpd, $how, $name, $reader, @events) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my @missing = grep {
+        my $event = $_;
+        my $came = $httpd->soon(sub { $reader->read_so_far =~ /^event \Q$event\E$/m });
+        $httpd->open_gate("$name-$event");
+        !$came;
+    } @events;
 
+    return is "@missing", '', "$how: each event comes before the next one is written";
+}
+
+# A client that stops reading before the bulk, which is stored.
+sub stalled_reader {
+    my ($httpd, $how, $name, $url, @options) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my $reader = slow_reader("$url?$name", @options);
+
+    events_come($httpd, $how, $name, $reader, 1);
     $reader->stop_reading;
-    $httpd->zone_becomes($zone, "$how: one runs", Active => 1);
-    $httpd->open_gate($name);
-    $httpd->zone_becomes($zone, "$how: its permit comes back while nobody reads", Active => 0);
-    cmp_ok $httpd->status->{AdmissionSpooled}, '>', 0, '... and bytes of the response are stored';
-    is $httpd->get("/cgi-bin/heavy")->{status}, 200, '... the next request runs';
+    $httpd->open_gate("$name-2");
+    wait_for { $httpd->status->{AdmissionSpooled} } '... what the client does not read is stored';
     return $reader;
 }
 
-sub all_arrives {
-    my ($how, $reader) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
-
-    $reader->read_on;
-    ok $reader->has_read_all($bulk), "$how: everything arrives in the end";
-}
-
-# The end of an answer that fits into httpd's memory, but not into the sockets: the
+# The end of a response that fits into httpd's memory, but not into the sockets: the
 # handler returns, its worker waits for the client.
 sub worker_is_counted {
     my ($httpd) = @_;
@@ -40,33 +55,70 @@ sub worker_is_counted {
     setsockopt $socket, SOL_SOCKET, SO_RCVBUF, 4096 or die "SO_RCVBUF: $!\n";
     connect $socket, pack_sockaddr_in($httpd->{port}, INADDR_LOOPBACK) or die "connect: $!\n";
     syswrite $socket, "GET /cgi-bin/heavy?bulk=80000 HTTP/1.1\r\nHost: test.example\r\n\r\n";
-    wait_for { my $s = $httpd->status; $s->{AdmissionRunning} == 1 && !zone_of($s)->{Active} }
+    wait_for { my $s = $httpd->status; $s->{AdmissionRunning} == 1 && !$s->{zone}{z}{Active} }
         'a client that does not read the end of a short response holds a worker, which is counted';
     close $socket;
     wait_for { !$httpd->status->{AdmissionRunning} } '... until it leaves';
-    return;
 }
 
-sub zone_of { my ($status) = @_; return $status->{zone}{"test.example:$zone"} }
+# mod_ratelimit makes the thread of a request sleep while it sends: it paces the handler, too,
+# and the response is the same as without AdmissionSpool.
+sub is_paced {
+    my ($httpd, $how, $url, @options) = @_;
+    # In two parts, with a pause between them.
+    my $query = '?early=1&ms=200&bulk=';
+    my $reader = slow_reader($httpd->$url("/cgi-bin/paced${query}1000000"), @options);
+    $httpd->zone_becomes('z', "$how: a response is paced", Active => 1);
+    $reader->leave;
+    $httpd->comes_to_rest;    # when its client leaves
+
+    for my $path (qw(/cgi-bin/paced/fast /proxied/paced/fast)) {
+        $reader = slow_reader($httpd->$url("$path${query}400000"), @options);
+        ok $reader->has_read_all(400_000), "$how: everything arrives from $path";
+    }
+}
 
 for_each_combo(sub {
     my ($combo) = @_;
-    $bulk = $combo->{mpm} eq 'event' ? $BULK : 2_000_000; # with SendBufferSize
-    my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
-    my $httpd = start_httpd(workers => 20, tls => 1, http2 => $has_streams,
-                          conf => ($combo->{mpm} eq 'event' ? '' : "SendBufferSize 8192\n")
-                                  . location($zone, 'MaxConcurrent 1', 'AdmissionQueue 5'));
-    my $url = '/cgi-bin/heavy';
-    my %reader;
-    for (['plain', $httpd->url($url), '--http1.1'],
-         ['TLS', $httpd->tls_url($url), '--http1.1'],
-         $has_streams ? ['HTTP/2', $httpd->tls_url($url), '--http2'] : ()) {
-        my ($how, @options) = @$_;
-        $reader{$how} = permit_comes_back($httpd, $how, @options);
+    my $is_event = $combo->{mpm} eq 'event';
+    my @protocols = protocols($combo);
+    my $httpd = new_httpd(workers => 20, tls => 1, http2 => @protocols == 3,
+                          modules => [qw(proxy proxy_http ratelimit)],
+                          conf => ($is_event ? '' : "SendBufferSize 8192\n") . <<'CONF' . join '',
+SetEnvIf Request_URI /paced rate-limit=20
+SetEnvIf Request_URI /paced/fast rate-limit=40000
+CONF
+        section('LocationMatch ^/(limited|proxied|cgi-bin)', 'MaxConcurrent 1', 'AdmissionZone z',
+            'AdmissionQueue 5'),
+        section('LocationMatch /paced', 'SetOutputFilter RATE_LIMIT'));
+    $httpd->put_script("$_.cgi", $SCRIPT) for qw(limited free);
+    $httpd->put_heavy('heavy.cgi');
+    $httpd->start;
+    # It is its own backend, whose port is known only now.
+    $httpd->add_conf(join '', map { "ProxyPass $_->[0] " . $httpd->url("$_->[1]\n") }
+                     ['/proxied/paced/fast', '/heavy.cgi'], ['/proxied', '/free.cgi']);
+    $httpd->graceful;
+    for my $source ('/limited.cgi', '/proxied') {
+        for (@protocols) {
+            my ($protocol, $url, @options) = @$_;
+            my ($how, $name) = ("$source, $protocol", "$source-$protocol" =~ s/\W+/-/gr);
+            my $to = $httpd->$url($source);
+            my $reader = stalled_reader($httpd, $how, "bulk$name", $to, @options);
+            $httpd->zone_becomes('z', '... its permit is released while it does not read',
+                                 Active => 0);
+            server_becomes($httpd, '... and a worker that waits for it is counted',
+                           AdmissionRunning => $is_event || $protocol eq 'HTTP/2' ? 0 : 1);
+            is $httpd->get('/cgi-bin/heavy')->{status}, 200, '... the next request runs';
+            $reader->read_on;
+            ok $reader->has_read_all, '... everything arrives';
+
+            $reader = stalled_reader($httpd, $how, "events$name", $to, @options);
+            $reader->read_on;
+            events_come($httpd, "$how, later", "events$name", $reader, 3, 4);
+            $reader->leave;
+            server_becomes($httpd, '... and then nothing is stored', AdmissionSpooled => 0);
+        }
     }
-    wait_for { $httpd->status->{AdmissionRunning} == 2 } 'their workers are counted'
-        if $combo->{mpm} ne 'event';
-    all_arrives($_, $reader{$_}) for sort keys %reader;
-    wait_for { !$httpd->status->{AdmissionRunning} } 'no worker is counted any more';
-    worker_is_counted($httpd) if $combo->{mpm} ne 'event';
+    is_paced($httpd, @$_) for @protocols;
+    worker_is_counted($httpd) if !$is_event;
 });

@@ -28,10 +28,10 @@ sub nothing_is_left {
     return server_becomes($httpd, "$what: nothing is left", AdmissionTransfers => 0, AdmissionSpooled => 0);
 }
 
-sub conf { return "AdmissionSpool request=1M response=16M\n" . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 50') }
+my $conf = location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 50');
 
 for_each_parking_combo(sub {
-    my $httpd = start_parking_httpd(tls => 1, threads => $threads, replaces_killed => 1, conf => conf());
+    my $httpd = start_parking_httpd(tls => 1, threads => $threads, replaces_killed => 1, conf => $conf);
     my ($child) = $httpd->children;
     $httpd->get('/cgi-bin/heavy');
     my $before = descriptors($child);
@@ -63,7 +63,7 @@ for_each_parking_combo(sub {
 # Where the client takes nothing for as long as Timeout says, its request ends with its
 # line in the log.
 for_each_parking_combo(sub {
-    my $httpd = start_parking_httpd(tls => 1, threads => $threads, conf => conf() . join '',
+    my $httpd = start_parking_httpd(tls => 1, threads => $threads, conf => $conf . join '',
         "Timeout 8\n",
         section('Directory /', 'RewriteEngine On', 'RewriteRule /inside$ /cgi-bin/heavy [L]'));
     my $reader = pumped($httpd, 'redirected', 'url', 1, '/inside');

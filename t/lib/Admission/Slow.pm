@@ -16,12 +16,18 @@ use Admission::File qw(slurp);
 use Admission::Httpd;
 use Admission::Parking qw(halt);
 
-our @EXPORT = qw($BULK can_read_http2 slow_reader);
+our @EXPORT = qw($BULK protocols slow_reader);
 
 our $BULK = 12_000_000;
 
-sub can_read_http2 {
-    return `curl -V` =~ /HTTP2/ && Admission::Config::is_installed('http2');
+# How curl can ask an httpd of this combination, HTTP/2 last where it can: its name, the method
+# for a URL, and curl's option.
+sub protocols {
+    my ($combo) = @_;
+    my $has_streams = $combo->{mpm} ne 'prefork' && `curl -V` =~ /HTTP2/
+        && Admission::Config::is_installed('http2');
+    return (['plain', 'url', '--http1.1'], ['TLS', 'tls_url', '--http1.1'],
+            $has_streams ? ['HTTP/2', 'tls_url', '--http2'] : ());
 }
 
 # Asks, and returns when something has arrived.

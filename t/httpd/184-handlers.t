@@ -1,5 +1,6 @@
-# What a handler tells the filters beside its data means the same with a limit as
-# without.
+# What a handler tells the filters in addition to its data means the same with a limit as without.
+# A program that ends before it has read its body: what it wrote arrives, and the connection is
+# not used again where some of the body may follow.
 
 use AdmissionTest;
 use Admission::Program qw(build_module);
@@ -30,14 +31,47 @@ sub unread_is_told {
     unlike $answer, qr{<html}i, '... and gets no page of an error';
 }
 
+# Reads one byte, so that the rest of the body is on its way when it ends.
+my $LEAVES = <<'PROGRAM';
+dd bs=1 count=1 of=/dev/null 2>/dev/null
+printf 'Status: 413 Too Large\r\nContent-Type: text/plain\r\n\r\nleft body'
+PROGRAM
+
+sub bodies_are_left {
+    my ($httpd, $is_cgid, @options) = @_;
+    my $tries = 10;
+    my $file = "$httpd->{dir}/body";
+
+    Admission::File::spill($file, 'x' x 300_000);
+    my @got = answers(map {
+        $httpd->ask('/leaves.cgi', method => 'POST', keep => 1, body => 'x' x 300_000)
+    } 1 .. $tries);
+    is_deeply [ map { "$_->{body} $_->{status}" } @got ], [ ('left body 413') x $tries ],
+        'each client gets what the program wrote that left its body';
+    # mod_cgi reads from a pipe, which tells nothing.
+    is scalar(grep { ($_->{headers}{connection} // '') =~ /\bclose$/ } @got), $tries,
+        '... and the connection ends' if $is_cgid;
+    for my $option (@options) {
+        my $url = $httpd->tls_url('/leaves.cgi');
+        is_deeply [ map { scalar `curl -sk --max-time 30 -H 'Expect:' -w ' %{http_code}' \\
+                                  --data-binary \@$file $option '$url'` } 1 .. $tries ],
+            [ ('left body 413') x $tries ], "... over TLS, $option";
+    }
+}
+
 for_each_combo(sub {
     my ($combo) = @_;
-    my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
+    my (undef, @options) = map { $_->[2] } protocols($combo);    # of curl over TLS
+    my $has_streams = @options == 2;
     my $module = build_module('mod_buckets');
-    my $httpd = start_httpd(tls => 1, http2 => $has_streams, conf => join '',
+    my $httpd = new_httpd(tls => 1, http2 => $has_streams, conf => join '',
         "LoadModule buckets_module $module\n",
         (map { section("LocationMatch /$_", "SetHandler $_") } qw(broken unread flushed refused)),
-        location('/limited', 'MaxConcurrent 1', 'AdmissionZone z', 'AdmissionQueue 5', 'AdmissionHandlers all'));
+        location('/limited', 'MaxConcurrent 1', 'AdmissionZone z', 'AdmissionQueue 5',
+            'AdmissionHandlers all'),
+        location('/leaves.cgi', 'MaxConcurrent 2', 'AdmissionQueue 10', 'AdmissionHandlers dynamic'));
+    $httpd->put_script('leaves.cgi', $LEAVES);
+    $httpd->allow_in_log(qr/\[cgid?:error\]/)->start;
     my %length = map { $_ => $httpd->get("$_/flushed")->{headers}{'content-length'} }
         qw(/unlimited /limited);
 
@@ -62,7 +96,8 @@ for_each_combo(sub {
             "$path: a filter that refuses data: its error reaches the handler";
     }
     $httpd->expect_in_log(qr/ADM0213: AdmissionSpool/);
-    unread_is_told($httpd, '/limited/unread', $_) for '--http1.1', $has_streams ? '--http2' : ();
+    unread_is_told($httpd, '/limited/unread', $_) for @options;
     $httpd->zone_becomes('z', 'the permits are back', Active => 0,
                          Admitted => $has_streams ? 5 : 3);
-}, 'prefork+cgi', 'event+cgid');
+    bodies_are_left($httpd, $combo->{cgi} eq 'cgid', @options);
+}, 'prefork+cgi', 'worker+cgid', 'event+cgid');
