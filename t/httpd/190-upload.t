@@ -1,11 +1,14 @@
 # Bodies are read before their requests ask for a permit: a client that sends slowly holds none,
-# and on event no worker. RequestReadTimeout applies to it as without a limit.
+# and on event no worker. RequestReadTimeout applies to it as without a limit. With
+# AdmissionSpool request=off they are read when the request runs, which waits parked. They arrive
+# whole, however they are sent.
 
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Time::HiRes qw(sleep);
 
-my $zone = '/cgi-bin/';
+my $zone  = '/cgi-bin/';
+my $large = 4_000_000;    # more than sockets hold
 
 sub post {
     my ($httpd, $path, @headers) = @_;
@@ -14,13 +17,14 @@ sub post {
 
 sub length_of { return map { $_->{body} =~ /^body (\d+)$/m ? $1 : "status $_->{status}" } @_ }
 
-# [ name, headers, what is sent at once, the rest, length ]
+# [ name, headers, what is sent at once, later, in the end, length ]
 my @slow = (
-    [ sized   => [ 'Content-Length: 10' ], '123', '4567890', 10 ],
-    [ chunked => [ 'Transfer-Encoding: chunked' ], "4\r\nab", "cd\r\n3\r\nabc\r\n0\r\n\r\n", 7 ],
-    [ large   => [ 'Content-Length: 200000' ], 'x' x 150_000, 'y' x 50_000, 200_000 ],
-    [ long    => [ 'Content-Length: 3000000' ], 'x', 'y' x 2_999_999, 3_000_000 ],
+    [ sized   => [ 'Content-Length: 10' ], '123', '4567', '890', 10 ],
+    [ chunked => [ 'Transfer-Encoding: chunked' ], "4\r\nab", "cd\r\n3\r\n", "abc\r\n0\r\n\r\n", 7 ],
+    [ large   => [ 'Content-Length: 200000' ], 'x' x 150_000, 'y' x 10_000, 'z' x 40_000, 200_000 ],
+    [ long    => [ 'Content-Length: 3000000' ], 'x', 'y', 'z' x 2_999_998, 3_000_000 ],
 );
+my @WHOLE = (0, 1, 10_000, 300_000, 7);
 
 sub begin_slowly {
     my ($httpd) = @_;
@@ -28,12 +32,39 @@ sub begin_slowly {
 }
 
 sub arrives_whole {
-    my ($httpd, @clients) = @_;
+    my (@clients) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
-    $clients[$_]->send($slow[$_][3]) for 0 .. $#slow;
-    is_deeply [ length_of(answers(@clients)) ], [ map { $_->[4] } @slow ],
+    $clients[$_]->send($slow[$_][4]) for 0 .. $#slow;
+    is_deeply [ length_of(answers(@clients)) ], [ map { $_->[5] } @slow ],
         'slow bodies arrive whole';
+}
+
+# One of each length, the last one in chunks.
+sub whole_bodies {
+    my ($httpd) = @_;
+    return (map { $httpd->ask('/cgi-bin/heavy', method => 'POST', body => 'x' x $_) } @WHOLE[0 .. 3]),
+        post($httpd, 'heavy', 'Transfer-Encoding: chunked')
+            ->send("4\r\nabcd\r\n3\r\nabc\r\n0\r\n\r\n");
+}
+
+sub announce { return post($_[0], $_[1], 'Content-Length: 6', 'Expect: 100-continue') }
+
+sub is_asked_for_its_body {
+    my ($announced) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    wait_for { $announced->has_begun } 'a client that announces its body is asked for it';
+    like $announced->{buffer}, qr{^HTTP/1\.1 100 }, '... with 100 Continue';
+    is_deeply [ length_of($announced->send('abcdef')->answer) ], [6], '... and it arrives';
+}
+
+sub is_not_asked {
+    my ($announced, $status) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    wait_for { $announced->has_begun } "$status: a client that announces its body gets a response";
+    like $announced->{buffer}, qr{^HTTP/1\.1 $status }, '... and is not asked for it';
 }
 
 for_each_combo(sub {
@@ -52,12 +83,12 @@ for_each_combo(sub {
         : (AdmissionReserveFree => 15 - @slow));
     $httpd->zone_becomes($zone, '... and hold no permit, and no place in the queue', Active => 0, Queued => 0);
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'other requests run';
-    arrives_whole($httpd, @clients);
+    $clients[$_]->send($slow[$_][3]) for 0 .. $#slow;
+    arrives_whole(@clients);
+    is_deeply [ length_of(answers(whole_bodies($httpd))) ], \@WHOLE,
+        'bodies sent together with the headers arrive';
 
-    my $announced = post($httpd, 'heavy?id=announced', 'Content-Length: 6', 'Expect: 100-continue');
-    wait_for { $announced->has_begun } 'a client that announces its body is asked for it';
-    like $announced->{buffer}, qr{^HTTP/1\.1 100 }, '... with 100 Continue';
-    is_deeply [ length_of($announced->send('abcdef')->answer) ], [6], '... and it arrives';
+    is_asked_for_its_body(announce($httpd, 'heavy'));
     # It need not be asked for a body that has come with its header.
     my $eager = $httpd->connect;
     for my $id (qw(eager next)) {
@@ -68,15 +99,11 @@ for_each_combo(sub {
     is_deeply [ map { $_->{status} } map { $eager->answer } 1 .. 4 ], [ (200) x 4 ],
         'a body announced and sent immediately: the requests behind it get responses';
     is $httpd->get('/cgi-bin/small', method => 'POST', body => 'x' x 2000)->{status}, 413, 'LimitRequestBody holds';
-    my $too_long = post($httpd, 'small', 'Content-Length: 2000', 'Expect: 100-continue');
-    wait_for { $too_long->has_begun } 'a client that announces too long a body gets a response';
-    like $too_long->{buffer}, qr{^HTTP/1\.1 413 }, '... and is not asked for it';
+    is_not_asked(post($httpd, 'small', 'Content-Length: 2000', 'Expect: 100-continue'), 413);
 
     my $hold = $httpd->ask('/cgi-bin/none?until=none');
     $httpd->zone_becomes('none', 'a zone is full', Active => 1);
-    my $rejected = post($httpd, 'none', 'Expect: 100-continue', 'Content-Length: 6');
-    wait_for { $rejected->has_begun } 'a request that would be rejected gets a response';
-    like $rejected->{buffer}, qr{^HTTP/1\.1 503 }, '... and is not asked for a body';
+    is_not_asked(announce($httpd, 'none'), 503);
     $httpd->serves('none', 'the running request gets its response', $hold);
 
     my $gone = post($httpd, 'heavy?id=gone', 'Content-Length: 10')->send('123');
@@ -87,14 +114,18 @@ for_each_combo(sub {
     is scalar(grep { $_ eq 'start gone' } $httpd->record), 0, '... its program never started';
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid', 'event+cgid+completion');
 
-sub starts { my ($httpd) = @_; return post($httpd, 'heavy', 'Content-Length: 1000000')->send('abc') }
+sub starts {
+    my ($httpd, @host) = @_;
+    return $httpd->ask('/cgi-bin/heavy', method => 'POST', @host,
+                       headers => ['Content-Length: 1000000'])->send('abc');
+}
 
 # curl waits for the rest of the body until the story has ended.
 sub starts_over_tls {
     my ($httpd) = @_;
     my $url = $httpd->tls_url('/cgi-bin/heavy');
-    open my $curl, '-|', '(printf abc; exec sleep 6)'
-        . " | curl -sk --http1.1 -H Expect: -X POST -T - -o /dev/null -w '%{http_code}' $url" or die "curl: $!\n";
+    open my $curl, '-|', '(printf abc; exec sleep 6) | curl -sk --http1.1 -H Expect: -X POST -T -'
+        . " -o /dev/null -w '%{http_code}' $url" or die "curl: $!\n";
     return $curl;
 }
 
@@ -106,7 +137,10 @@ for_each_combo(sub {
                             conf => join '',
         "Timeout 100\n",
         "RequestReadTimeout header=20-40,minrate=500 body=2-4,minrate=500\n",
-        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'),
+        virtual_host('test.example'),
+        # A longer pause than Timeout.
+        virtual_host('impatient.example', 'Timeout 2', 'RequestReadTimeout body=100'));
     $httpd->expect_in_log(qr/AH01382: Request body read timeout/)
           ->allow_in_log(qr/ADM0214|AH01567|\[ssl:/);
     my ($silent, $slow) = map { starts($httpd) } 1, 2;
@@ -122,13 +156,68 @@ for_each_combo(sub {
     is $slow->answer->{status}, 408, 'a client that sends too slowly gets 408';
     is $silent->answer->{status}, 408, '... and so does a client that stops sending';
     is readline $over_tls, 408, '... over TLS';
+    is starts($httpd, host => 'impatient.example')->answer->{status}, 408,
+        'Timeout applies as well';
     is_deeply [ $httpd->record ], [], 'no program ran';
-
-    # RequestReadTimeout permits a longer pause than Timeout.
-    $httpd = start_httpd(workers => 20, modules => ['reqtimeout'], conf => join '',
-        "Timeout 2\n",
-        "RequestReadTimeout body=100\n",
-        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
-    $httpd->allow_in_log(qr/ADM0214|AH01567/);
-    is starts($httpd)->answer->{status}, 408, 'Timeout applies as well';
 }, 'worker+cgid', 'event+cgid', 'event+cgid+completion');
+
+# curl with a file as the body: what the program counted of it.
+sub post_file {
+    my ($file, $url, @options) = @_;
+    open my $pipe, '-|', qw(curl -sk --max-time 30 --expect100-timeout 20 --data-binary),
+                         "\@$file", @options, $url or die "curl: $!\n";
+    return $pipe;
+}
+
+for_each_parking_combo(sub {
+    # RequestReadTimeout: Debian and others set it, and a wait is not reading.
+    my $httpd = start_parking_httpd(tls => 1, modules => ['reqtimeout'], conf => join '',
+        "RequestReadTimeout header=5 body=1,MinRate=500\n",
+        "AdmissionSpool request=off\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50'),
+        location('/cgi-bin/short', 'AdmissionQueue 50 timeout=200ms', 'AdmissionZone short',
+            'MaxConcurrent 1'));
+    $httpd->expect_rejections('short', 'long');
+    $httpd->put('large.txt', 'x' x $large);
+    my $file = "$httpd->{dir}/docs/large.txt";
+
+    my ($hold) = ask_line($httpd, 'bodies', 0, $zone);
+    my @whole = whole_bodies($httpd);
+    my @clients = begin_slowly($httpd);
+    my $hasty = $httpd->ask('/cgi-bin/heavy', method => 'POST', headers => ['Expect: 100-continue'],
+                            body => 'hasty');
+    $httpd->zone_becomes($zone, 'requests with complete bodies and parts of bodies wait',
+                         Queued => @whole + @clients + 1);
+    my $announced = announce($httpd, 'heavy');
+    my @curl = map {
+        my $to = $httpd->$_('/cgi-bin/heavy');
+        map { post_file($file, $to, '-H', $_) } 'Expect:', 'Expect: 100-continue'
+    } 'url', 'tls_url';
+    my $waiters = @whole + @clients + 2 + @curl;
+    $httpd->zone_becomes($zone, '... and large ones', Queued => $waiters);
+    server_becomes($httpd, '... parked', AdmissionParked => $waiters, AdmissionBlocked => 0);
+
+    $clients[$_]->send($slow[$_][3]) for 0 .. $#slow;
+    wait_for { $httpd->zone($zone)->{OldestWaitMs} > 1500 }
+        'they wait longer than mod_reqtimeout permits a client to send';
+    server_becomes($httpd, 'more of a body does not wake them',
+                   AdmissionParked => $waiters, AdmissionBlocked => 0);
+    ok !$announced->has_begun, 'no client is asked for a body before there is a permit';
+    $httpd->serves('bodies', 'the running request gets its response', $hold);
+
+    arrives_whole(@clients);
+    is_deeply [ length_of(answers(@whole, $hasty)) ], [ @WHOLE, 5 ],
+        'bodies sent together with the headers arrive';
+    is_asked_for_its_body($announced);
+    is_deeply [ map { /^body (\d+)$/ ? $1 : () } map { readline $_ } @curl ], [ ($large) x @curl ],
+        'large ones arrive, plain and over TLS, announced or not';
+
+    # After a wait.
+    my ($running) = $httpd->ask('/cgi-bin/short?until=short');
+    $httpd->zone_becomes('short', 'another zone is full', Active => 1);
+    is_not_asked(announce($httpd, 'short'), 503);
+    my $unread = $httpd->ask('/cgi-bin/short', method => 'POST', body => 'x' x 300_000);
+    is $unread->answer->{status}, 503, 'one that has sent it gets the response as well';
+    $httpd->serves('short', 'the running request gets its response', $running);
+    is $httpd->zone($zone)->{Gone}, 0, 'no client is counted as disconnected';
+});
