@@ -15,20 +15,27 @@ sub start_full {
     return ($httpd, ask_line($httpd, 'go', 0, $zone));
 }
 
+# Each log file is open in each child. What is left bounds how many can be parked, so that the
+# child never runs out of files: event would end it then, with connections that it has.
 sub files_bound_parking {
-    my ($threads, $factor, $reserve) = (12, 10, 3);
+    my ($threads, $factor, $reserve, $logs) = (12, 10, 3, 60);
     # What park_room.c leaves for others, in addition to what is open already: 64, 4
     # per thread, and the connections that the reserve can have.
-    my $files = 190;
-    my $left  = 64 + 4 * $threads + $reserve * (1 + $factor);
+    my $files  = 190 + $logs;
+    my $others = $reserve * (1 + $factor);
+    my $left   = 64 + 4 * $threads + $others;
     my ($httpd, $hold) = start_full('limit of open files', new_parking_httpd(
         threads => $threads, factor => $factor, conf => join '',
         "LogLevel admission:debug\n",
+        "KeepAliveTimeout 60\n",
         "AdmissionReserve $reserve\n",
+        (map { "CustomLog log$_ common\n" } 1 .. $logs),
         location($zone, 'MaxConcurrent 1', 'AdmissionQueue 50'))->behind("ulimit -n $files && exec"));
     my ($room, $open) = map { /ADM0305: .*park (\d+) .* (\d+) of $files files/ } $httpd->error_log;
     is $room, int(($files - $left - $open) / 2), 'the child counts its open files' or diag $open // 'nothing logged';
     cmp_ok $room, '>', 1, 'some requests can be parked' or return;
+    cmp_ok $open, '>', $logs, '... each log is an open file';
+    my ($child) = $httpd->children;
 
     my @parked = map { $httpd->ask("/cgi-bin/heavy?id=parked$_", keep => 1) } 1 .. $room;
     server_becomes($httpd, "$room are parked", AdmissionParked => $room, AdmissionBlocked => 0);
@@ -46,8 +53,11 @@ sub files_bound_parking {
     like $rejected->{headers}{'retry-after'} // '(none)', qr/^\d+$/, '... with Retry-After';
     $httpd->zone_becomes($zone, '... and counted', Active => 1, RejectedParking => 1,
                          RejectedReserve => 0, Queued => $room + $blocking);
-    is_deeply statuses(answers(map { $httpd->ask('/static.txt') } 1 .. $reserve)),
-        { 200 => $reserve }, 'the workers of the reserve are free';
+    # Browsers keep their connections, here for longer than any request waits below.
+    my @keeping = map { $httpd->connect } 1 .. $others;
+    is_deeply statuses(map { $_->ask('/static.txt', keep => 1)->answer } @keeping),
+        { 200 => $others }, 'the workers and connections of the reserve are free';
+    cmp_ok descriptors($child), '<', $files, '... and there are files left';
 
     (shift @parked)->leave;
     server_becomes($httpd, 'one parked client disconnects', AdmissionParked => $room - 1);
@@ -57,6 +67,7 @@ sub files_bound_parking {
 
     $httpd->serves('go', 'all waiting requests get their response', $hold, @parked, @blocked);
     is_deeply [ grep { /rejected/ } $httpd->record ], [], 'no program ran for the rejected request';
+    is_deeply [ $httpd->children ], [$child], 'the child has not ended';
 }
 
 # Many more clients than a child with httpd's own settings can park. event accepts so many
@@ -86,38 +97,25 @@ sub connections_bound_parking {
         { 200 => 1 + $waiting, 503 => $clients - $waiting }, 'every client has a response';
 }
 
-# Each log file is open in each child. What is left bounds how many can be parked, so that the
-# child never runs out of files: event would end it then, with connections that it has.
-sub files_are_left {
-    my ($threads, $logs, $keeping, $waiting) = (25, 450, 200, 200);
-    my ($httpd, $hold) = start_full('limit of open files', new_parking_httpd(
-        threads => $threads, factor => 40, conf => join '',
-        "KeepAliveTimeout 60\n",
-        (map { "CustomLog log$_ common\n" } 1 .. $logs),
-        location($zone, 'MaxConcurrent 1', 'AdmissionQueue 300'))->behind('ulimit -n 1024 && exec'));
-    my ($child) = $httpd->children;
-    cmp_ok descriptors($child), '>', $logs, 'each log is an open file';
+# The sizes that distributions ship, and the default queue: requests that cannot be parked may
+# take all threads of a child, which then leaves connections to others, and httpd starts these.
+# None is rejected before the server has used the workers of zones.
+sub httpd_starts_children {
+    my $room = 4 + 100;
+    my $httpd = new_httpd(workers => 150, conf => stock_conf() . location($zone, 'MaxConcurrent 4'))
+        ->behind('ulimit -n 200 && exec')
+        ->expect_in_log(qr/admission:warn.*ADM0302: .*limit of open files/)->start;
 
-    # One after the other: httpd before 2.4.53 may forget to accept the rest of a
-    # burst, whether the module is loaded or not.
-    my @keeping = map { $httpd->connect } 1 .. $keeping;
-    is_deeply statuses(map { $_->ask('/static.txt', keep => 1)->answer } @keeping),
-        { 200 => $keeping }, "$keeping clients keep their connections";
-    my @clients = map { $httpd->ask('/cgi-bin/heavy') } 1 .. $waiting;
-    wait_for {
-        my $state = $httpd->zone($zone);
-        $state->{Queued} + $state->{RejectedParking} == $waiting
-    } "$waiting more wait or are rejected";
-    cmp_ok $httpd->status->{AdmissionParked}, '>', 2 * $threads, 'many of them are parked';
-    cmp_ok descriptors($child), '<', 1024, 'there are files left';
-    is_deeply statuses(answers(map { $httpd->ask('/static.txt') } 1 .. 10)), { 200 => 10 },
-        '... for others';
-
-    $httpd->open_gate('go');
-    my $statuses = statuses(answers($hold, @clients));
-    is $statuses->{200} + $statuses->{503}, 1 + $waiting, 'every client has a response'
-        or diag join ', ', %$statuses;
-    is_deeply [ $httpd->children ], [ $child ], 'the child has not ended';
+    my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$_&until=files") } 1 .. $room;
+    $httpd->zone_becomes($zone, '200 open files: all are in', Active => 4, Queued => $room - 4,
+                         RejectedParking => 0, RejectedReserve => 0, RejectedFull => 0);
+    my $status = $httpd->status;
+    cmp_ok $status->{AdmissionParked}, '>', 0, '... some parked';
+    cmp_ok $status->{AdmissionBlocked}, '>', 2 * 25 - 4, '... and more hold a worker than'
+        . ' the children at start have';
+    is $httpd->get('/static.txt')->{status}, 200, 'a static file is served meanwhile';
+    $httpd->serves('files', 'all requests get their response', @clients);
 }
 
-for_each_parking_combo($_) for \&files_bound_parking, \&connections_bound_parking, \&files_are_left;
+for_each_parking_combo($_)
+    for \&files_bound_parking, \&connections_bound_parking, \&httpd_starts_children;

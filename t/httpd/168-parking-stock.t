@@ -11,32 +11,8 @@ my ($limit, $queue, $others) = (4, 100, 20);
 my $room = $limit + $queue;
 my $zone = '/cgi-bin/';
 
-sub burst {
-    my ($httpd, $clients, $gate) = @_;
-    return map { $httpd->ask("/cgi-bin/heavy?id=$gate$_&until=$gate") } 1 .. $clients;
-}
-
-# All that the zone has counted since it was at rest last.
-my %before;
-
-sub zone_has {
-    my ($httpd, $what, $active, $queued, $full) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
-    $before{$httpd} += $full;
-    return $httpd->zone_becomes($zone, $what, Active => $active, Queued => $queued,
-                                RejectedFull => $before{$httpd}, RejectedParking => 0,
-                                RejectedReserve => 0);
-}
-
-sub ends_well {
-    my ($httpd, $gate, $rejected, @clients) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
-    $httpd->open_gate($gate);
-    is_deeply statuses(answers(@clients)),
-        { 200 => $room, $rejected ? (503 => $rejected) : () },
-        "$room are served, $rejected rejected";
-    zone_has($httpd, 'the zone is at rest', 0, 0, 0);
-}
+# So many clients come, and wait for their gate.
+my @bursts = ([ 'fits', $room ], [ 'full', 150 ], [ 'reload', 150 ]);
 
 sub tell_story {
     my ($conf) = @_;
@@ -47,34 +23,39 @@ sub tell_story {
     cmp_ok $at_start // 0, '>=', $queue, 'the queue has room in the children at start'
         or diag $dump;
     cmp_ok $at_most // 0, '>', $at_start // 0, '... and more comes with more children';
-    my $rejected = 150 - $room;
-
-    my @clients = burst($httpd, $room, 'fits');
-    zone_has($httpd, "$room at once: all are in", $limit, $queue, 0);
-    server_becomes($httpd, '... and hold no worker', AdmissionParked => $queue,
-                   AdmissionBlocked => 0);
-    is_deeply statuses(answers(map { $httpd->ask('/static.txt', keep => 1) } 1 .. $others)),
-        { 200 => $others }, '... nor anything that files need';
-    ends_well($httpd, 'fits', 0, @clients);
-
     $httpd->expect_rejections("test.example:$zone", 'full');
-    @clients = burst($httpd, 150, 'full');
-    zone_has($httpd, '150 concurrently: the rest is rejected as full', $limit, $queue, $rejected);
-    ends_well($httpd, 'full', $rejected, @clients);
 
-    my $generation = $httpd->status->{ParentServerMPMGeneration};
-    @clients = burst($httpd, 75, 'reload');
-    # mod_cgid's daemon ends with its generation, and what it was just asked for.
-    wait_for { $limit == $httpd->live_programs_now } 'the permitted programs run';
-    kill USR1 => $httpd->{pid};
-    push @clients, burst($httpd, 75, 'reload');
-    wait_for { $httpd->status->{ParentServerMPMGeneration} > $generation }
-        'a reload in the middle of the burst';
-    wait_for { $httpd->runs_programs } 'the new generation starts programs';
-    zone_has($httpd, '... costs no request its slot', $limit, $queue, $rejected) or $httpd->show_log;
-    is_deeply statuses(answers(map { $httpd->ask('/static.txt', keep => 1) } 1 .. $others)),
-        { 200 => $others }, 'static files are served meanwhile';
-    ends_well($httpd, 'reload', $rejected, @clients);
+    my %rejected = (RejectedFull => 0, RejectedParking => 0, RejectedReserve => 0);
+    for (@bursts) {
+        my ($gate, $number) = @$_;
+        my $rejected = $number - $room;
+        my $come = sub { map { $httpd->ask("/cgi-bin/heavy?id=$gate$_&until=$gate") } 1 .. $_[0] };
+
+        my @clients = $come->($gate eq 'reload' ? 75 : $number);
+        if ($gate eq 'reload') {
+            my $generation = $httpd->status->{ParentServerMPMGeneration};
+            # mod_cgid's daemon ends with its generation, and what it was just asked for.
+            wait_for { $limit == $httpd->live_programs_now } 'the permitted programs run';
+            kill USR1 => $httpd->{pid};
+            push @clients, $come->($number - @clients);
+            wait_for { $httpd->status->{ParentServerMPMGeneration} > $generation }
+                'a reload in the middle of the burst';
+            wait_for { $httpd->runs_programs } 'the new generation starts programs';
+        }
+        $rejected{RejectedFull} += $rejected;
+        $httpd->zone_becomes($zone, "$gate: of $number $room are in, the rest is rejected as full",
+                             Active => $limit, Queued => $queue, %rejected) or $httpd->show_log;
+        server_becomes($httpd, '... and hold no worker', AdmissionParked => $queue,
+                       AdmissionBlocked => 0) if !$rejected;
+        is_deeply statuses(answers(map { $httpd->ask('/static.txt', keep => 1) } 1 .. $others)),
+            { 200 => $others }, '... nor anything that files need';
+        $httpd->open_gate($gate);
+        is_deeply statuses(answers(@clients)),
+            { 200 => $room, $rejected ? (503 => $rejected) : () },
+            "... $room are served, $rejected rejected";
+        $httpd->zone_becomes($zone, '... and the zone is at rest', Active => 0, Queued => 0,
+                             %rejected);
+    }
 }
 
 for_each_parking_combo(sub { tell_story('') }, 'event+cgid', 'event+cgi');

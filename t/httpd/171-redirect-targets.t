@@ -41,7 +41,7 @@ CONF
     is $httpd->get('/to-denied')->{status}, 403, 'a target that is denied';
     is $httpd->get('/loop')->{status}, 500, 'a loop';
     like $httpd->get('/to-b?id=hops')->{body}, qr/heavy hops/, 'by two redirects';
-    $httpd->is_noted('hops', zone => 'b');
+    $httpd->is_noted('hops', code => 200, zone => 'b', status => 'admitted', wait => 0, queued => 0);
     like $httpd->get('/to-middle?id=elsewhere')->{body}, qr/heavy elsewhere/,
         'a rule that only the redirect itself obeys';
     $httpd->is_noted('elsewhere', zone => 'b');

@@ -6,12 +6,11 @@
 use AdmissionTest;
 use AdmissionTest::Parking;
 
-plan skip_all => 'a sanitizer wants to be loaded first' if $ENV{ADMISSION_SANITIZER};
-
 my $zone = '/cgi-bin/';
 my ($stay, $leave) = (3, 40);
 
 for_each_parking_combo(sub {
+    plan skip_all => 'a sanitizer wants to be loaded first' if $ENV{ADMISSION_SANITIZER};
     my $httpd = new_parking_httpd(conf =>
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100'));
     napping($httpd)->start;
@@ -34,4 +33,26 @@ for_each_parking_combo(sub {
 
     $httpd->zone_becomes($zone, 'the others have left', Queued => $stay, Gone => $leave);
     $httpd->serves('go', 'clients that stayed get their response', @stay);
+}, 'event+cgid', 'event+cgid+completion');
+
+# A parked request whose socket cannot be added to be woken, for want of memory or watches, runs
+# when it can be.
+for_each_parking_combo(sub {
+    my $httpd = new_parking_httpd(conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5 timeout=300s'));
+    my $fails = "$httpd->{dir}/heavy/epoll";
+    preload($httpd, 'epoll', EPOLL_FAILS => $fails)->start;
+
+    my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
+    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    # Its reset is ignored, so its socket is added when it is to be woken.
+    my $errand = $httpd->ask('/cgi-bin/heavy?id=errand', method => 'POST', body => 'a=b', keep => 1);
+    $httpd->zone_becomes($zone, 'a POST request of this server waits', Queued => 1);
+    Admission::File::spill($fails, '');
+    $httpd->serves('go', 'the first is answered', $hold);
+    wait_for { -s "$fails.failed" } 'the next one cannot be woken';
+    is scalar(grep { /^start errand/ } $httpd->record), 0, '... and does not run';
+    unlink $fails or die "$fails: $!\n";
+    is $errand->answer->{status}, 200, 'it runs when it can be woken';
+    $httpd->zone_becomes($zone, 'each was counted once', Admitted => 2);
 }, 'event+cgid', 'event+cgid+completion');
