@@ -7,9 +7,8 @@ use Admission::Config;
 my $ZONE = '/cgi-bin/';
 
 sub conf {
-    my ($limit, $more) = @_;
-    return "LogLevel admission:info\n<Location /cgi-bin/>\nMaxConcurrent $limit\n"
-           . ($more // '') . "</Location>\n";
+    my ($limit, @more) = @_;
+    return "LogLevel admission:info\n" . location($ZONE, "MaxConcurrent $limit", @more);
 }
 
 sub keep_busy {
@@ -25,14 +24,6 @@ sub end_busy {
 }
 
 sub limit { return $_[0]->zone($ZONE)->{Limit} }
-
-sub agent_of {
-    my ($httpd) = @_;
-    my @agents;
-
-    AdmissionTest::Httpd->soon(sub { @agents = $httpd->agents; @agents == 1 });
-    return $agents[0];
-}
 
 for_each_combo(sub {
     my $httpd = new_httpd(workers => 60, conf => conf('auto 1 6'))->alone->start;
@@ -55,11 +46,12 @@ for_each_combo(sub {
     wait_for { limit($httpd) == 5 } 'after a reload the limit is the new maximum, not the minimum';
     is $httpd->zone($ZONE)->{LimitMax}, 5, '... and is shown';
 
-    kill STOP => agent_of($httpd);
+    my $agent = $httpd->next_agent(0, 'an agent runs');
+    kill STOP => $agent;
     my $before = limit($httpd);
     wait_for { $httpd->status->{AdmissionAgent} == 0 } 'the agent is stopped';
     is limit($httpd), $before, '... and the limit holds, as all surely fit';
-    kill KILL => agent_of($httpd);
+    kill KILL => $agent;
     wait_for { $httpd->status->{AdmissionAgent} == 1 } 'it is killed: another one starts', 40;
     cmp_ok limit($httpd), '>=', 2, '... and does not start below the minimum';
     $httpd->expect_in_log(qr/admission:warn.*ADM0133: admission-agent ended \(exit code or signal 9\)/);
@@ -85,7 +77,7 @@ for_each_combo(sub {
 
 # Nothing is limited, so nothing can be tried.
 for_each_combo(sub {
-    my $httpd = new_httpd(workers => 60, conf => conf('auto', "AdmissionDryRun On\n"))->alone->start;
+    my $httpd = new_httpd(workers => 60, conf => conf('auto', 'AdmissionDryRun On'))->alone->start;
     my $busy = keep_busy($httpd, 8);
 
     wait_for { my $zone = $httpd->zone($ZONE);

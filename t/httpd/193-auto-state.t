@@ -1,11 +1,11 @@
-# AdmissionStateFile: what a limit has found is there again after stop and start;
-# a file with anything in it, or none, keeps nobody from starting.
+# AdmissionStateFile: what a limit has found is there again after stop and start; a file with
+# anything in it, or none, or that cannot be used, does not prevent a start. t/unit/test_agent_state
+# and test_private_file have the lines and the files that are refused.
 
 use AdmissionTest;
 
 my ($combo) = combos('event+cgid', 'prefork+cgi') or plan skip_all => 'no combination';
 my $ZONE = 'test.example:/cgi-bin/';
-my $conf = "LogLevel admission:info\n<Location /cgi-bin/>\nMaxConcurrent auto 1 9\n</Location>\n";
 
 # FNV-1a, as the module checks its lines.
 sub line_of {
@@ -20,19 +20,24 @@ sub line_of {
 my ($memory) = AdmissionTest::Httpd->slurp('/proc/meminfo') =~ /^MemTotal:\s+(\d+)/m;
 my $cores = () = AdmissionTest::Httpd->slurp('/proc/stat') =~ /^cpu\d/mg;
 
-sub begins_with {
-    my ($text, $limits, $what) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 20);
+# Nothing runs: what it starts with is at most the number of CPUs.
+sub starts_with {
+    my ($limit, $what, $make_file, @log) = @_;
+    my $httpd = new_httpd(combo => $combo, conf => "AdmissionStateFile state\n"
+        . location('/cgi-bin/', 'MaxConcurrent auto 1 9'));
 
-    $httpd->configure("AdmissionStateFile state\n$conf");
-    $httpd->put('../state', $text) if defined $text;
-    chmod 0600, "$httpd->{dir}/state";
-    $httpd->start;
-    # Nothing runs: what it begins with is at most the number of processors.
-    my $limit;
-    wait_for { $limit = $httpd->zone('/cgi-bin/')->{Limit};
-               grep { $limit == $_ } @$limits } "$what: it begins with @$limits" or diag $limit;
-    $httpd->stop;
+    $make_file->($httpd->{dir});
+    $httpd->expect_in_log(@log)->start;
+    $httpd->zone_becomes('/cgi-bin/', "$what: it starts with $limit", Limit => $limit);
+    return $httpd;
+}
+
+sub with {
+    my ($text) = @_;
+    return sub {
+        Admission::File::spill("$_[0]/state", $text);
+        chmod 0600, "$_[0]/state";
+    };
 }
 
 # In a control group with a limit the machine is as large as that.
@@ -54,31 +59,15 @@ sub is_limited {
 SKIP: {
     skip 'a control group limits the memory', 1 if is_limited();
     skip 'one processor', 1 if $cores < 2;
-    begins_with(line_of(join ' ', 2, 0, 0, time, $memory, $cores, $ZONE), [2], 'a good file');
+    starts_with(2, 'a good file',
+                with(line_of(join ' ', 2, 0, 0, time, $memory, $cores, $ZONE)))->stop;
 }
-begins_with(undef, [1], 'no file');
-begins_with("garbage\n" x 1000, [1], 'garbage');
-begins_with(line_of("7 0 0 1 $memory $cores $ZONE"), [1], 'a file of 1970');
-begins_with(line_of(join ' ', 7, 0, 0, time, $memory / 2, $cores, $ZONE), [1],
-            'a file of another machine');
-
-# Where it cannot be: httpd starts, and says so.
-for (['a directory', sub { mkdir "$_[0]/state" }],
-     ['a link', sub { symlink '/etc/passwd', "$_[0]/state" }],
-     ['a file with another name', sub { link "$_[0]/admission.conf", "$_[0]/state" }]) {
-    my ($what, $make) = @$_;
-    my $httpd = new_httpd(combo => $combo);
-
-    $httpd->configure("AdmissionStateFile state\n$conf");
-    $make->($httpd->{dir});
-    $httpd->start;
-    $httpd->expect_in_log(qr/admission:warn.*ADM0138: AdmissionStateFile \S+state cannot be used/);
-    is $httpd->zone('/cgi-bin/')->{Limit}, 1, "$what: httpd starts";
-    $httpd->stop;
-}
+starts_with(1, 'garbage', with("garbage\n" x 1000))->stop;
+starts_with(1, 'a link', sub { symlink '/etc/passwd', "$_[0]/state" },
+            qr/admission:warn.*ADM0138: AdmissionStateFile \S+state cannot be used/)->stop;
 
 # Only the agent has it open.
-my $httpd = start_httpd(combo => $combo, conf => "AdmissionStateFile state\n$conf");
+my $httpd = starts_with(1, 'no file', sub {});
 my @with;
 wait_for { @with = grep { my $pid = $_; grep { (readlink // '') eq "$httpd->{dir}/state" } glob "/proc/$pid/fd/*" }
                    $httpd->processes; @with == 1 } 'one process has the file open' or diag "@with";

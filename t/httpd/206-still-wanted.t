@@ -44,41 +44,34 @@ my %leaves = (
 );
 my @stays = (keys %reads_on, keys %errands);
 
-sub ask_raw {
-    my ($httpd, $id, $does, $method, $protocol, @headers) = @_;
-    my $body = $method =~ /^P/ && "@headers" !~ /Content-Length/ ? 'a=b' : '';
-
-    push @headers, 'Content-Length: 3' if $body;
-    return $httpd->connect->send(join("\r\n", "$method /cgi-bin/heavy?id=$id $protocol", @headers, '', '') . $body);
-}
-
-# Asks for all of them; @return the clients by name.
+# Asks for all of them at a path, up to their names; @return the clients by name.
 sub ask_all {
-    my ($httpd, $prefix, %requests) = @_;
-    return map { $_ => ask_raw($httpd, "$prefix$_", @{ $requests{$_} }) } sort keys %requests;
-}
+    my ($httpd, $path, %requests) = @_;
+    my %client;
 
-sub hold {
-    my ($httpd, $id) = @_;
-    my $hold = $httpd->ask("/cgi-bin/heavy?id=$id&until=$id");
-    $httpd->zone_becomes('/cgi-bin/', "$id: one runs", Active => 1);
-    return $hold;
+    for my $name (sort keys %requests) {
+        my (undef, $method, $protocol, @headers) = @{ $requests{$name} };
+        my $body = $method =~ /^P/ && "@headers" !~ /Content-Length/ ? 'a=b' : '';
+
+        push @headers, 'Content-Length: 3' if $body;
+        $client{$name} = $httpd->connect->send(
+            join("\r\n", "$method /cgi-bin/$path$name $protocol", @headers, '', '') . $body);
+    }
+    return %client;
 }
 
 sub tell_story {
-    my ($combo, $parking) = @_;
-    my $conf = sub {
-        return join '', @remoteip ? "RemoteIPHeader X-Client\n" : '', "AdmissionParking $parking\n",
-            location('/cgi-bin/', 'MaxConcurrent 1', "AdmissionQueue 30 timeout=$_[0]");
-    };
-    my $httpd = new_httpd(combo => $combo, tls => 1, modules => \@remoteip, workers => 48, conf => $conf->('60s'));
+    my ($parking) = @_;
+    my $httpd = start_httpd(tls => 1, modules => \@remoteip, workers => 60, conf => join '',
+        @remoteip ? "RemoteIPHeader X-Client\n" : '', "AdmissionParking $parking\n",
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 30 timeout=60s'),
+        location('/cgi-bin/short/', 'MaxConcurrent 1', 'AdmissionQueue 10 timeout=1s'));
     my %all = (%reads_on, %errands, %leaves);
 
-    $httpd->start;
-    my $hold = hold($httpd, 'hold');
-    my %client = ask_all($httpd, '', %all);
+    my ($hold) = $httpd->fill('/cgi-bin/', 'hold', 1);
+    my %client = ask_all($httpd, 'heavy?id=', %all);
     my $curl = start_program(qw(curl -sk --max-time 30 -d a=b), $httpd->tls_url('/cgi-bin/heavy?id=tls'));
-    my $late_reset = ask_raw($httpd, 'late-reset', @{ $reads_on{plain} });
+    my (undef, $late_reset) = ask_all($httpd, 'heavy?id=late-reset-', plain => $reads_on{plain});
     $httpd->zone_becomes('/cgi-bin/', 'all wait', Queued => 2 + keys %all);
     is $httpd->status->{AdmissionParked} > 0, $parking eq 'On' && Admission::Parking::can_park(),
         "... with AdmissionParking $parking";
@@ -89,7 +82,7 @@ sub tell_story {
     }
     kill KILL => $curl;
     waitpid $curl, 0;
-    $httpd->zone_becomes('/cgi-bin/', 'clients leave whose requests nobody wants any more',
+    $httpd->zone_becomes('/cgi-bin/', 'clients leave whose requests are not wanted any more',
                          Queued => 2 + @stays, Gone => scalar keys %leaves);
     $late_reset->half_close;
     $late_reset->abort;
@@ -108,29 +101,24 @@ sub tell_story {
     my @order = map { /^(?:start|end) (\S+)/ } $httpd->record;
     is_deeply [ grep { !($_ % 2) || $order[$_] eq $order[ $_ - 1 ] } 0 .. $#order ],
         [ 0 .. $#order ], 'one program at a time' or diag join ', ', $httpd->record;
-    is_deeply [ sort map { /^start (\S+)/ } $httpd->record ], [ sort qw(hold behind tls), @stays ],
+    is_deeply [ sort map { /^start (\S+)/ } $httpd->record ], [ sort qw(- behind tls), @stays ],
         '... for the requests that kept their places';
     is $order[-1], 'behind', '... in the order of the queue';
     $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0, Admitted => 3 + @stays, %left);
-    wait_for {
-        1 + @stays == grep { /id=(?!behind)\S+ zone=\S*\/cgi-bin\/ status=queued / } $httpd->access_log
-    } 'the access log has their zone and says queued';
+    $httpd->access_log_becomes('the access log has their zone and reports queued',
+        qr/id=(?!behind)\S+ zone=\S*\/cgi-bin\/ status=queued /, 1 + @stays);
 
-    $httpd->configure($conf->('1s'));
-    $httpd->graceful;
-    $httpd->expect_rejections('/cgi-bin/', 'time');
-    $hold = hold($httpd, 'short');
-    my %late = ask_all($httpd, 'late-', %errands);
+    my ($short) = $httpd->fill('/cgi-bin/short/', 'short', 1);
+    $httpd->expect_rejections('/cgi-bin/short/', 'time');
+    my %late = ask_all($httpd, 'short/heavy?id=late-', %errands);
     $_->leave for values %late;
-    wait_for { keys %late == grep { /id=late-\S+ .* status=timeout / } $httpd->access_log }
-        'timeout= ends their wait';
-    $httpd->zone_becomes('/cgi-bin/', '... none is left', Queued => 0, Active => 1);
-    $httpd->serves('short', 'the program that ran meanwhile is answered', $hold);
+    $httpd->access_log_becomes('timeout= ends their wait', qr/id=late-\S+ .* status=timeout /,
+                               scalar keys %late);
+    $httpd->zone_becomes('/cgi-bin/short/', '... none is left', Queued => 0, Active => 1);
+    $httpd->serves('short', 'the program that ran meanwhile is answered', $short);
 
-    $httpd->configure($conf->('60s'));
-    $httpd->graceful;
-    $hold = hold($httpd, 'stop');
-    my %stopped = ask_all($httpd, 'stopped-', %errands);
+    $httpd->fill('/cgi-bin/', 'stop', 1);
+    my %stopped = ask_all($httpd, 'heavy?id=stopped-', %errands);
     $httpd->zone_becomes('/cgi-bin/', 'some wait', Queued => scalar keys %stopped);
     $_->leave for values %stopped;
     $httpd->open_gate_when_stopping('stop');
@@ -140,5 +128,5 @@ sub tell_story {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    tell_story($combo, $_) for $combo->{mpm} eq 'event' ? qw(On Off) : 'Off';
+    tell_story($_) for $combo->{mpm} eq 'event' ? qw(On Off) : 'Off';
 });

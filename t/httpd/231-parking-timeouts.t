@@ -9,25 +9,15 @@ use Time::HiRes qw(time);
 my $name = 'test.example:/cgi-bin/';
 
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, tls => 1, conf => <<'CONF' . join '',
+    my $httpd = new_parking_httpd(tls => 1, conf => <<'CONF' . join '',
 Timeout 4
 LogLevel info mpm_event:trace1
 # The programs that hold permits are silent for longer.
 CGIDScriptTimeout 60
-AddOutputFilter INCLUDES .shtml
 CONF
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=5s'),
-        location('/cgi-bin/patient', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=30s'),
-        location('/cgi-bin/short', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=300ms',
-            'ErrorDocument 503 /sorry.shtml'),
-        location('/cgi-bin/program', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=300ms',
-            'ErrorDocument 503 /cgi-bin/sorry?id=sorry'),
-        location('/cgi-bin/sorry', 'MaxConcurrent off'));
-    $httpd->put('sorry.shtml', 'sorry <!--#echo var="REDIRECT_ADMISSION_STATUS" -->'
-                               . ' <!--#echo var="REDIRECT_ADMISSION_ZONE" -->');
-    $httpd->expect_rejections("$_", 'long') for $name, "${name}short", "${name}program";
-    $httpd->start;
+        location('/cgi-bin/patient', 'MaxConcurrent 1', 'AdmissionQueue 50 timeout=30s'));
+    $httpd->expect_rejections($name, 'long')->start;
 
     # Two lines that are longer than Timeout: one will be granted, one will not.
     my ($hold) = ask_line($httpd, 'go', 0, '/cgi-bin/');
@@ -40,23 +30,6 @@ CONF
     open my $late_tls, '-|', qw(curl -sk --max-time 20 -w %{http_code}),
                        $httpd->tls_url('/cgi-bin/heavy?id=late') or die "curl: $!\n";
     $httpd->zone_becomes('/cgi-bin/', 'twenty and one over TLS wait', Queued => 21);
-
-    # Meanwhile, lines that are short of patience.
-    for my $zone (qw(short program)) {
-        my $hold = $httpd->ask("/cgi-bin/$zone?id=hold-$zone&until=$zone");
-        $httpd->zone_becomes("/cgi-bin/$zone", "the zone $zone is full", Active => 1);
-        my $start = time;
-        my @answers = answers(map { $httpd->ask("/cgi-bin/$zone?id=no", keep => 1) } 1 .. 3);
-        is_deeply statuses(@answers), { 503 => 3 }, 'three wait 300 ms and are rejected';
-        is_deeply [ grep { $_->{at} - $start < 0.3 || $_->{at} - $start > 2 } @answers ], [],
-            '... not before, and not much after';
-        like $answers[0]{headers}{'retry-after'} // '(none)', qr/^\d+$/, '... with Retry-After';
-        is $answers[0]{body}, "sorry timeout ${name}short", '... with the ErrorDocument'
-            if $zone eq 'short';
-        like $answers[0]{body}, qr/^heavy sorry$/m, '... with an ErrorDocument that is a program'
-            if $zone eq 'program';
-        $httpd->serves($zone, 'the first ends well', $hold);
-    }
 
     my @answers = answers(@late);
     is_deeply statuses(@answers), { 503 => 20 }, 'after 5 s, with Timeout 4: all are rejected';
@@ -88,19 +61,15 @@ CONF
         '... and serve the next request';
     cmp_ok scalar(@next), '>', scalar(@cut), '... some of them at least';
     cmp_ok scalar(@cut), '<=', $cut_by_event, '... all except those that event closed itself';
-    is_deeply [ grep { / (?:late|no)/ } $httpd->record ], [],
-        'no program ran for rejected requests';
+    is_deeply [ grep { / late/ } $httpd->record ], [], 'no program ran for rejected requests';
     $httpd->access_log_becomes('the access log shows which requests gave up, and when',
                                qr/^503 .*id=late .*status=timeout wait=(?:[5-9]|\d\d)\d{3} /, 21);
-    $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0);
-    $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');
 
 # The MPM takes the Timeout of a virtual host only if that has a
 # KeepAliveTimeout of its own.
 for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, conf => join '',
+    my $httpd = new_parking_httpd(conf => join '',
         "Timeout 30\n",
         virtual_host('test.example'),
         virtual_host('impatient.example', 'Timeout 1', 'KeepAliveTimeout 5'),
@@ -119,15 +88,13 @@ for_each_parking_combo(sub {
     $httpd->zone_becomes('/cgi-bin/', 'no client was taken for disconnected', Gone => 0,
                          RejectedTimeout => 3);
     $httpd->serves('go', 'the first ends well', $hold);
-    $httpd->stop;
 });
 
 # All workers are busy for longer than Timeout: nobody can be told in time, but
 # everybody is told.
 for_each_parking_combo(sub {
-    my ($combo) = @_;
     my $threads = 4;
-    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, conf => join '',
+    my $httpd = new_parking_httpd(threads => $threads, conf => join '',
         "Timeout 1\n",
         "CGIDScriptTimeout 60\n",
         "AdmissionReserve 0\n",
@@ -144,5 +111,4 @@ for_each_parking_combo(sub {
     server_becomes($httpd, '... parked', AdmissionParked => 0, AdmissionBlocked => 0);
     $httpd->serves('go', 'the first ends well', $hold);
     is_deeply [ grep { /start late/ } $httpd->record ], [], 'no program ran for the others';
-    $httpd->stop;
 });

@@ -18,7 +18,7 @@ sub set_clock {
 for_each_combo(sub {
     my ($combo) = @_;
     my $is_event = $combo->{mpm} eq 'event';
-    my $httpd = new_httpd(combo => $combo, workers => 20, conf => <<"CONF" . join '',
+    my $httpd = new_httpd(workers => 20, conf => <<"CONF" . join '',
 Timeout 20
 @{[ $combo->{cgi} eq 'cgid' ? 'CGIDScriptTimeout 60' : () ]}
 CONF
