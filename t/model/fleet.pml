@@ -13,6 +13,8 @@
  * any grant by what is free. Time is a tick: a lease lasts LEASE of them, a request
  * less than HOLD and one, a message that is older than one is late.
  */
+#include "broken.pml"
+
 #ifndef FLEET
 #define FLEET 2
 #endif
@@ -92,77 +94,34 @@ bool is_played;
 #define reserved (has_of(0) + has_of(1) + has_of(2))
 #define heard (told_of(0) + told_of(1) + told_of(2))
 
-#ifdef BREAK_FLEET_PROMISE
-#define promise(s) active(s)
-#else
-#define promise(s) promised(s)
-#endif
+#define promise(s) (broken(FLEET_PROMISE) -> active(s) : promised(s))
 
 /* What may be granted: to those not heard of in this run may belong all that was not
  * registered in it. */
-#ifdef BREAK_FLEET_LEARNING
-#define unregistered_bound FLEET
-#else
 #define unregistered_bound \
-    (learning == 0 -> FLEET : lesser(registered, FLEET))
-#endif
+    (learning == 0 || broken(FLEET_LEARNING) -> FLEET : lesser(registered, FLEET))
 #define free_by_books (reserved < FLEET -> FLEET - reserved : 0)
 #define free_by_registers (heard < unregistered_bound \
                            -> unregistered_bound - heard : 0)
 #define free (learning == 0 -> free_by_books \
                             : lesser(free_by_books, free_by_registers))
 
-#ifdef BREAK_FLEET_LATE
-#define is_late(m) false
-#else
 #define is_late(m) (m.age > 1)
-#endif
-#ifdef BREAK_FLEET_SEQUENCE
-#define is_stale(s, m) false
-#else
 #define is_stale(s, m) (is_known[s] && m.seq <= seq_of[s])
-#endif
-#ifdef BREAK_FLEET_GENERATION
-#define has_seen_all(s, m) true
-#else
-#define has_seen_all(s, m) (m.gen == gen[s])
-#endif
-#ifdef BREAK_FLEET_HOLD
-#define HELD LEASE
-#else
-#define HELD (LEASE + HOLD)
-#endif
-#ifdef BREAK_FLEET_FIRST_GEN
-#define first_gen(s) 1
-#else
-#define first_gen(s) (newest[s] + 1)
-#endif
+#define has_seen_all(s, m) (broken(FLEET_GENERATION) || m.gen == gen[s])
+#define HELD (broken(FLEET_HOLD) -> LEASE : LEASE + HOLD)
+#define first_gen(s) (broken(FLEET_FIRST_GEN) -> 1 : newest[s] + 1)
 /* What it has may be somebody else's by now: then it ends, and begins nothing. */
-#ifdef BREAK_FLEET_COVERED
-#define first_target(s, m) m.has
-#else
 #define others(s) (heard - told_of(s))
 #define first_target(s, m) \
-    (m.has + others(s) <= FLEET -> m.has \
+    (m.has + others(s) <= FLEET || broken(FLEET_COVERED) -> m.has \
                                 : (others(s) < FLEET -> FLEET - others(s) : 0))
-#endif
-#ifdef BREAK_FLEET_LEASE
-#define lease_of(t) LEASE
-#else
-#define lease_of(t) (t.age < LEASE -> LEASE - t.age : 0)
-#endif
-#ifdef BREAK_FLEET_RUN
-#define is_believed(s, t) (t.gen > gen_seen[s] && lease[s] > 0)
-#else
-#define is_believed(s, t) (t.of_run == run_seen[s] && has_reply[s] \
+#define lease_of(t) \
+    (broken(FLEET_LEASE) -> LEASE : (t.age < LEASE -> LEASE - t.age : 0))
+#define is_of_this_run(s, t) (t.of_run == run_seen[s] && has_reply[s])
+#define is_believed(s, t) ((broken(FLEET_RUN) || is_of_this_run(s, t)) \
                            && t.gen > gen_seen[s] && lease[s] > 0)
-#endif
-
-#ifdef BREAK_FLEET_LEFT
-#define MAY_SAY_SO true
-#else
-#define MAY_SAY_SO (active(0) == 0)
-#endif
+#define MAY_SAY_SO (broken(FLEET_LEFT) || active(0) == 0)
 
 inline grow_gen(s)
 {
@@ -221,11 +180,8 @@ inline forget(s)
     hold[s] = 0
 }
 
-#ifdef BREAK_FLEET_UNREGISTERED
-#define registered_without(r) registered
-#else
-#define registered_without(r) (lesser(registered, FLEET) - granted[r])
-#endif
+#define registered_without(r) \
+    (broken(FLEET_UNREGISTERED) -> registered : lesser(registered, FLEET) - granted[r])
 
 /* R15: what the server had that this one follows is free; not while it learns. */
 inline follow(m)
@@ -286,9 +242,7 @@ inline lower(s)
     if
     :: target[s] > 0 ->
         target[s]--;
-#ifdef BREAK_FLEET_SHRINK
-        granted[s] = target[s];
-#endif
+        granted[s] = (broken(FLEET_SHRINK) -> target[s] : granted[s]);
         grow_gen(s)
     :: else
     fi
@@ -385,55 +339,39 @@ inline give_up_connection(s)
     :: i = 1 \
     fi
 
-#ifdef SHARED
-#define begin_shared(s) \
-    is_known[s] = true; \
-    has_spoken[s] = true; \
-    granted[s] = FLEET / 2; \
-    target[s] = FLEET / 2; \
-    gen[s] = 1; \
-    newest[s] = 1; \
-    hold[s] = LEASE + HOLD; \
-    share[s] = FLEET / 2; \
-    lease[s] = LEASE; \
-    gen_seen[s] = 1; \
-    run_seen[s] = this_run; \
-    has_reply[s] = true
-#endif
-
 init {
 #ifdef SHARED /* each has its half, and the engine has learnt */
     d_step {
-        begin_shared(0);
-        begin_shared(1);
+        for (i : 0 .. 1) {
+            is_known[i] = true;
+            has_spoken[i] = true;
+            granted[i] = FLEET / 2;
+            target[i] = FLEET / 2;
+            gen[i] = 1;
+            newest[i] = 1;
+            hold[i] = LEASE + HOLD;
+            share[i] = FLEET / 2;
+            lease[i] = LEASE;
+            gen_seen[i] = 1;
+            run_seen[i] = this_run;
+            has_reply[i] = true
+        };
+        i = 0;
         learning = 0
     }
 #endif
     do
-    /* F1_begin */
-    :: d_step {
-        lease[0] > 0 && active(0) < share[0] ->
-        young[0]++;
-        assert(total <= FLEET)
-    }
-    :: d_step {
-        lease[1] > 0 && active(1) < share[1] ->
-        young[1]++;
-        assert(total <= FLEET)
-    }
-    /* F2_end */
-    :: d_step { young[0] > 0 -> young[0]-- }
-    :: d_step { young[1] > 0 -> young[1]-- }
-    :: d_step { old[0] > 0 -> old[0]-- }
-    :: d_step { old[1] > 0 -> old[1]-- }
-#if FOLLOWS > 0
-    :: d_step { young[FOLLOWER] > 0 -> young[FOLLOWER]-- }
-    :: d_step { old[FOLLOWER] > 0 -> old[FOLLOWER]-- }
-#endif
-    /* F4_sync */
     :: atomic {
         choose_server;
         if
+        /* F1_begin */
+        :: lease[i] > 0 && active(i) < share[i] ->
+            young[i]++;
+            assert(total <= FLEET)
+        /* F2_end */
+        :: young[i] > 0 -> young[i]--
+        :: old[i] > 0 -> old[i]--
+        /* F4_sync */
         :: run_seen[i] == this_run && !awaits[i] && seq[i] < syncs_of(i) ->
             if /* F3_give_back */
             :: share[i] > active(i) -> share[i] = active(i)
@@ -448,31 +386,17 @@ init {
             sync[i].has = promise(i);
             sync[i].age = 0;
             awaits[i] = true
-        :: else
-        fi;
-        i = 0
-    }
-    /* F5_execute */
-    :: atomic {
-        choose_server;
-        if
-        :: sync[i].is_there -> copy(told, sync[i]); clear_sync(sync[i])
-        :: played[i].is_there ->
-            copy(told, played[i]);
-            clear_sync(played[i]);
-            is_played = true
-        :: else
-        fi;
-        if
-        :: told.is_there -> execute()
-        :: else
-        fi;
-        i = 0
-    }
-    /* F6_reply */
-    :: atomic {
-        choose_server;
-        if
+        /* F5_execute */
+        :: sync[i].is_there || played[i].is_there ->
+            if
+            :: sync[i].is_there -> copy(told, sync[i]); clear_sync(sync[i])
+            :: played[i].is_there ->
+                copy(told, played[i]);
+                clear_sync(played[i]);
+                is_played = true
+            fi;
+            execute()
+        /* F6_reply */
         :: reply[i].is_there ->
             if
             :: !reply[i].was_late ->
@@ -490,14 +414,7 @@ init {
             fi;
             awaits[i] = false;
             clear_told(reply[i])
-        :: else
-        fi;
-        i = 0
-    }
-    /* F7_push */
-    :: atomic {
-        choose_server;
-        if
+        /* F7_push */
         :: push[i].is_there ->
             if
             :: is_believed(i, push[i]) ->
@@ -506,14 +423,7 @@ init {
             :: else
             fi;
             clear_told(push[i])
-        :: else
-        fi;
-        i = 0
-    }
-    /* F8_connect */
-    :: atomic {
-        choose_server;
-        if
+        /* F8_connect */
         :: run_seen[i] != this_run || (losses > 0 && awaits[i]) ->
             if
             :: run_seen[i] == this_run ->
@@ -528,6 +438,8 @@ init {
             clear_sync(sync[i]);
             clear_told(reply[i])
             /* What was pushed may still be read. */
+        /* F10_forget */
+        :: is_known[i] && hold[i] == 0 -> forget(i)
         :: else
         fi;
         i = 0
@@ -535,31 +447,25 @@ init {
     /* F9_tick */
     :: d_step {
         old[0] == 0 && old[1] == 0 && old[FOLLOWER] == 0 ->
-        old[0] = young[0];
-        old[1] = young[1];
-        old[FOLLOWER] = young[FOLLOWER];
-        young[0] = 0;
-        young[1] = 0;
-        young[FOLLOWER] = 0;
-        get_less(lease[0]);
-        get_less(lease[1]);
-        share[0] = (lease[0] > 0 -> share[0] : 0);
-        share[1] = (lease[1] > 0 -> share[1] : 0);
         get_less(learning);
-        get_less(hold[0]);
-        get_less(hold[1]);
-        get_less(hold[FOLLOWER]);
-        get_older(sync[0]);
-        get_older(sync[1]);
-        get_older(played[0]);
-        get_older(played[1]);
-        get_older(reply[0]);
-        get_older(reply[1])
+        for (i : 0 .. IDS - 1) {
+            old[i] = young[i];
+            young[i] = 0;
+            get_less(hold[i])
+        };
+        for (i : 0 .. 1) {
+            get_less(lease[i]);
+            share[i] = (lease[i] > 0 -> share[i] : 0);
+            get_older(sync[i]);
+            get_older(played[i]);
+            get_older(reply[i])
+        };
+        i = 0
     }
-    /* F10_forget */
-    :: d_step { is_known[0] && hold[0] == 0 -> forget(0) }
-    :: d_step { is_known[1] && hold[1] == 0 -> forget(1) }
 #if FOLLOWS > 0
+    /* F2_end and F10_forget, of the programs that the first server left. */
+    :: d_step { young[FOLLOWER] > 0 -> young[FOLLOWER]-- }
+    :: d_step { old[FOLLOWER] > 0 -> old[FOLLOWER]-- }
     :: d_step { is_known[FOLLOWER] && hold[FOLLOWER] == 0 -> forget(FOLLOWER) }
     /* F12_follow */
     :: atomic {

@@ -25,30 +25,17 @@ hidden byte waiting_of[2], held_by[2], chosen;
 hidden byte is_fair, nobody_is_overtaken, is_below_its_max;
 
 #define is_same_key(a, b) (meant[a] == meant[b])
-#ifdef BREAK_MAX_IGNORED
-#define is_below(key) true
-#else
-#define is_below(key) (held[key] < MAX)
-#endif
+#define is_below(key) (broken(MAX_IGNORED) || held[key] < MAX)
 #define is_below_max(t) is_below(meant[t])
 #define may_have(key) (waiters[key] > 0 && is_below(key))
 #define anybody_may (may_have(0) || may_have(1))
 #define is_first_of_key(t) (waiters[meant[t]] == 0 && is_below_max(t))
 
-#ifdef BREAK_BY_ARRIVAL
-#define has_more(key, other) false
-#else
-#define has_more(key, other) (held[key] > held[other])
-#endif
+#define has_more(key, other) (!broken(BY_ARRIVAL) && held[key] > held[other])
 
-#define is_next_with(key, t) (state[t] == WAITING && is_next(t) \
+#define is_next_with(t, key) (state[t] == WAITING && is_next(t) \
                               && key_of[t] == key)
-#define any_next_with(key) (is_next_with(key, 0) \
-                            || is_next_with(key, 1 % TICKETS) \
-                            || is_next_with(key, 2 % TICKETS) \
-                            || is_next_with(key, 3 % TICKETS) \
-                            || is_next_with(key, 4 % TICKETS) \
-                            || is_next_with(key, 5 % TICKETS))
+#define any_next_with(key) any_ticket_of(is_next_with, key)
 
 /* Whose turn it is: of those that may have a permit the one that holds fewer. A
  * key of which nobody can run lets the other one go first. */
@@ -60,20 +47,12 @@ hidden byte is_fair, nobody_is_overtaken, is_below_its_max;
                           && !(is_eligible(1 - (key)) && has_more(key, 1 - (key))))
 #define is_chosen(t) (key_of[t] == chosen)
 
-#define can_run_with(key, t) (can_run(t) && key_of[t] == key)
-#define any_can_run_with(key) (can_run_with(key, 0) \
-                               || can_run_with(key, 1 % TICKETS) \
-                               || can_run_with(key, 2 % TICKETS) \
-                               || can_run_with(key, 3 % TICKETS) \
-                               || can_run_with(key, 4 % TICKETS) \
-                               || can_run_with(key, 5 % TICKETS))
+#define can_run_with(t, key) (can_run(t) && key_of[t] == key)
+#define any_can_run_with(key) any_ticket_of(can_run_with, key)
 /* The permit that is passed on counts no more for its own key. */
-#ifdef BREAK_OWN_KEY_BLOCKED
-#define may_use(key, t) (is_below(key) && any_can_run_with(key))
-#else
-#define may_use(key, t) ((is_below(key) || key_of[t] == key) \
-                         && any_can_run_with(key))
-#endif
+#define may_use(key, t) \
+    ((is_below(key) || (!broken(OWN_KEY_BLOCKED) && key_of[t] == key)) \
+     && any_can_run_with(key))
 #define somebody_could_use(t) (may_use(0, t) || may_use(1, t))
 
 inline choose_key(ticket)
@@ -94,34 +73,13 @@ inline choose_key_to_grant()
     fi
 }
 
-inline waits(ticket)
-{
-    waiters[key_of[ticket]]++
-}
-
-inline waits_no_more(ticket)
-{
-    waiters[key_of[ticket]]--
-}
-
-inline holds(ticket)
-{
-    held[key_of[ticket]]++
-}
-
-inline holds_no_more(ticket)
-{
-    held[key_of[ticket]]--
-}
-
-inline passed_on_by(ticket, is_passed)
-{
-#ifdef BREAK_PASSED_ON_HELD
-    skip
-#else
-    held[key_of[ticket]] = held[key_of[ticket]] - is_passed
-#endif
-}
+#define waits(ticket) waiters[key_of[ticket]]++
+#define waits_no_more(ticket) waiters[key_of[ticket]]--
+#define holds(ticket) held[key_of[ticket]]++
+#define holds_no_more(ticket) held[key_of[ticket]]--
+#define passed_on_by(ticket, is_passed) \
+    held[key_of[ticket]] = held[key_of[ticket]] \
+                           - (broken(PASSED_ON_HELD) -> 0 : is_passed)
 
 inline forget_key(ticket)
 {
@@ -131,14 +89,10 @@ inline forget_key(ticket)
 
 inline forget_flows()
 {
-#ifdef BREAK_FLOWS_KEPT
-    skip
-#else
-    held[0] = 0;
-    held[1] = 0;
-    waiters[0] = 0;
-    waiters[1] = 0
-#endif
+    held[0] = held[0] * broken(FLOWS_KEPT);
+    held[1] = held[1] * broken(FLOWS_KEPT);
+    waiters[0] = waiters[0] * broken(FLOWS_KEPT);
+    waiters[1] = waiters[1] * broken(FLOWS_KEPT)
 }
 
 /* Invariant 10. */
@@ -211,7 +165,8 @@ inline check_fairness(ticket)
 #define is_below_max(t) true
 #define is_first_of_key(t) true
 #define is_chosen(t) true
-#define somebody_could_use(t) any_can_run
+#define can_run_of(t, any) can_run(t)
+#define somebody_could_use(t) any_ticket_of(can_run_of, 0)
 
 inline choose_key(ticket) { skip }
 inline choose_key_to_grant() { skip }

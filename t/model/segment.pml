@@ -1,6 +1,8 @@
 /* segment.pml - what the model's processes share, what is derived from it, and
  * what has to be true of it. Read tickets.pml first.
  */
+#include "broken.pml"
+
 #ifndef SLOTS
 #define SLOTS 3
 #endif
@@ -27,6 +29,26 @@
 #define TICKETS (SLOTS + KILLS)
 #define PROCESSES (SLOTS + FORKS)
 #define NONE 255
+
+/* The models differ in size: % SIZE, for saying a thing twice is harmless. The last
+ * macro can be part of what the others are given. */
+#define EACH_RECORD(option) option(0) option(1) option(2) option(3)
+#define EACH_PROCESS(option) EACH_RECORD(option) option(4) option(5)
+#define any_record(is) (is(0) || is(1 % RECORDS) || is(2 % RECORDS) \
+                        || is(3 % RECORDS))
+#define any_ticket(is) (is(0) || is(1 % TICKETS) || is(2 % TICKETS) \
+                        || is(3 % TICKETS) || is(4 % TICKETS) \
+                        || is(5 % TICKETS))
+#define any_ticket_of(is, of) (is(0, of) || is(1 % TICKETS, of) \
+                               || is(2 % TICKETS, of) || is(3 % TICKETS, of) \
+                               || is(4 % TICKETS, of) || is(5 % TICKETS, of))
+
+/* The first for which it is so, from here on. */
+#define GO_TO(n, is_so) \
+    do \
+    :: !(is_so) -> n++ \
+    :: else -> break \
+    od
 
 /* ---- the segment --------------------------------------------------------- */
 
@@ -126,11 +148,7 @@ hidden byte is_within_limit, is_in_order, caches_are_right, nobody_is_stuck,
 #define holds_permit(t) (state[t] == GRANTED || state[t] == ACTIVE \
                          || state[t] == ORPHANED)
 
-#ifdef BREAK_NO_HINT
-#define is_next(t) true
-#else
-#define is_next(t) has_room[child[t]]
-#endif
+#define is_next(t) (broken(NO_HINT) || has_room[child[t]])
 
 #include "keys.pml"
 
@@ -189,11 +207,7 @@ inline check_caches()
 #ifdef STOPS
 #define note(number, op) (((number) << 3) | (op))
 #define op_noted(t) (left[t] & 7)
-#ifdef BREAK_LEFT_UNNAMED
-#define is_note_of(t) true
-#else
-#define is_note_of(t) (left[t] >> 3 == arrival[t])
-#endif
+#define is_note_of(t) (broken(LEFT_UNNAMED) || left[t] >> 3 == arrival[t])
 #define was_left(t) (left[t] && is_note_of(t) \
                      && (state[t] == WAITING || state[t] == GRANTED \
                          || state[t] == ACTIVE))
@@ -221,10 +235,7 @@ inline put_unused(ticket)
 inline take_unused(ticket)
 {
     ticket = 0;
-    do
-    :: !((unused >> ticket) & 1) -> ticket++
-    :: else -> break
-    od;
+    GO_TO(ticket, (unused >> ticket) & 1);
     unused = unused & ~(1 << ticket)
 }
 
@@ -244,27 +255,22 @@ inline unlink_from_line(ticket)
     fi
 }
 
-#ifdef BREAK_PLACE_LOST
-#define goes_before(a, b) false
-#else
-#define goes_before(a, b) (arrival[a] < arrival[b])
-#endif
+#define goes_before(a, b) (!broken(PLACE_LOST) && arrival[a] < arrival[b])
+#define belongs_before(a, b) (broken(UNSORTED) || arrival[a] < arrival[b])
 
 /* By arrival: last, or first if its permit was passed on. */
-inline put_in_line(ticket)
-{
-    n = length;
-    do
-    :: n > 0 && goes_before(ticket, line[n - 1]) ->
-        line[n] = line[n - 1];
-        n--
-    :: else -> break
-    od;
-    line[n] = ticket;
-    length++;
-    queued++;
+#define PUT_IN_LINE(ticket, is_before) \
+    n = length; \
+    do \
+    :: n > 0 && is_before(ticket, line[n - 1]) -> \
+        line[n] = line[n - 1]; \
+        n-- \
+    :: else -> break \
+    od; \
+    line[n] = ticket; \
+    length++; \
+    queued++; \
     waits(ticket)
-}
 
 /* The caches follow what was stored. What was before, they know, but of one that
  * waits: it has just come, or its permit was passed on. */
@@ -279,7 +285,7 @@ inline follow(ticket)
         fi;
         put_unused(ticket)
     :: state[ticket] == WAITING ->
-        put_in_line(ticket);
+        PUT_IN_LINE(ticket, goes_before);
         active_count = active_count - is_passed_on;
         passed_on_by(ticket, is_passed_on);
         is_passed_on = false
@@ -305,29 +311,12 @@ inline forget_caches()
     k = 0
 }
 
-#ifdef BREAK_UNSORTED
-#define belongs_before(a, b) true
-#else
-#define belongs_before(a, b) (arrival[a] < arrival[b])
-#endif
-
 inline recount()
 {
     for (k : 0 .. TICKETS - 1) {
         if
         :: state[k] == FREE -> put_unused(k)
-        :: state[k] == WAITING ->
-            n = length;
-            do
-            :: n > 0 && belongs_before(k, line[n - 1]) ->
-                line[n] = line[n - 1];
-                n--
-            :: else -> break
-            od;
-            line[n] = k;
-            length++;
-            queued++;
-            waits(k)
+        :: state[k] == WAITING -> PUT_IN_LINE(k, belongs_before)
         :: else -> active_count++; holds(k)
         fi;
 #if defined STOPS && !defined BREAK_LEFT_UNCOUNTED
@@ -346,80 +335,41 @@ inline recount()
                      || (life[r] == LIVE && alive[r] == 0) \
                      || (life[r] == CLAIMED && is_dead[owner[r]]))
 
-#if defined BREAK_ORPHAN_AT_ONCE
-#define program_is_gone(p) true
-#else
-#define program_is_gone(p) (program[p] != RUNS)
-#endif
+#define program_is_gone(p) (broken(ORPHAN_AT_ONCE) || program[p] != RUNS)
 
 /* Who finds no pid lets none come after that. */
-#ifdef BREAK_NOT_CLOSED
-#define closed(p) program[p]
-#else
-#define closed(p) (program[p] == ASKED -> 0 : program[p])
-#endif
+#define closed(p) (program[p] == ASKED && !broken(NOT_CLOSED) -> 0 : program[p])
 
 #define ended(t) (state[t] == ORPHANED && program_is_gone(holder[t]))
 
-#ifdef BREAK_NO_OWNER
-#define is_held_by(t, r) false
-#else
-#define is_held_by(t, r) (child[t] == r \
+#define is_held_by(t, r) (!broken(NO_OWNER) && child[t] == r \
                           && (state[t] == WAITING || state[t] == GRANTED \
                               || state[t] == ACTIVE))
-#endif
 
 #define claimable(r) (life[r] == NOBODY && alive[r] == 0)
-#define is_quiet_slot(s) (idle[s] || gone[s] || worker[s] == TAKEN_FOR_GOOD)
 
-/* The models differ in size: % SIZE, for saying a thing twice is harmless. */
-#define any_reapable (reapable(0) || reapable(1 % RECORDS) \
-                      || reapable(2 % RECORDS) || reapable(3 % RECORDS))
-#define any_claimable (claimable(0) || claimable(1 % RECORDS) \
-                       || claimable(2 % RECORDS) || claimable(3 % RECORDS))
-#define any_ended (ended(0) || ended(1 % TICKETS) || ended(2 % TICKETS) \
-                   || ended(3 % TICKETS) || ended(4 % TICKETS) \
-                   || ended(5 % TICKETS))
+#define any_reapable any_record(reapable)
+#define any_claimable any_record(claimable)
+#define any_ended any_ticket(ended)
 /* Granted, and its child cannot begin: the lease is over sooner or later, or the
  * child itself says so. A winner that is only late is no work for a look. */
-#ifdef BREAK_NO_LEASE
-#define is_stuck(t) false
-#else
-#define is_stuck(t) (state[t] == GRANTED \
+#define is_stuck(t) (!broken(NO_LEASE) && state[t] == GRANTED \
                      && (!has_room[child[t]] || alive[child[t]] == 0 \
                          || worker[alive[child[t]] - 1] != IDLE))
-#endif
 #define can_run(t) (state[t] == WAITING && has_room[child[t]])
 
 #define keeps_it_idle(t) (state[t] == GRANTED && alive[child[t]] != 0 \
                           && worker[alive[child[t]] - 1] != IDLE)
-#define any_kept_idle (keeps_it_idle(0) || keeps_it_idle(1 % TICKETS) \
-                       || keeps_it_idle(2 % TICKETS) \
-                       || keeps_it_idle(3 % TICKETS) \
-                       || keeps_it_idle(4 % TICKETS) \
-                       || keeps_it_idle(5 % TICKETS))
-#define any_can_run (can_run(0) || can_run(1 % TICKETS) \
-                     || can_run(2 % TICKETS) || can_run(3 % TICKETS) \
-                     || can_run(4 % TICKETS) || can_run(5 % TICKETS))
-#define any_held_by(r) (is_held_by(0, r) || is_held_by(1 % TICKETS, r) \
-                        || is_held_by(2 % TICKETS, r) \
-                        || is_held_by(3 % TICKETS, r) \
-                        || is_held_by(4 % TICKETS, r) \
-                        || is_held_by(5 % TICKETS, r))
-#define is_quiet (is_quiet_slot(0) && is_quiet_slot(1 % SLOTS) \
-                  && is_quiet_slot(2 % SLOTS) && is_quiet_slot(3 % SLOTS))
+#define any_kept_idle any_ticket(keeps_it_idle)
+#define any_held_by(r) any_ticket_of(is_held_by, r)
+#define is_busy_slot(s) (!(idle[s] || gone[s] || worker[s] == TAKEN_FOR_GOOD))
+#define is_quiet (!any_record(is_busy_slot))
 
 #define can_grant (anybody_may && active_count < limit)
 #define is_to_pass_on(t) (is_stuck(t) && somebody_could_use(t))
-#define passes_on (is_to_pass_on(0) || is_to_pass_on(1 % TICKETS) \
-                   || is_to_pass_on(2 % TICKETS) \
-                   || is_to_pass_on(3 % TICKETS) \
-                   || is_to_pass_on(4 % TICKETS) \
-                   || is_to_pass_on(5 % TICKETS))
+#define passes_on any_ticket(is_to_pass_on)
 #define may_lose(t) (state[t] == GRANTED && somebody_could_use(t))
-#define any_may_lose (may_lose(0) || may_lose(1 % TICKETS) \
-                      || may_lose(2 % TICKETS) || may_lose(3 % TICKETS) \
-                      || may_lose(4 % TICKETS) || may_lose(5 % TICKETS))
+#define any_may_lose any_ticket(may_lose)
 #define zone_has_work (zone_lock == 0 && (owner_died || can_grant || passes_on \
                                           || says_left))
 #define has_work (any_reapable || any_ended || zone_has_work)

@@ -28,17 +28,6 @@ byte kept[KEEPERS];    /* bytes that its child really uses */
 bit is_over[KEEPERS];  /* its process runs no more */
 byte kills = KILLED;
 
-inline all_kept(bytes)
-{
-    bytes = 0;
-    i = 0;
-    do
-    :: i < KEEPERS -> bytes = bytes + kept[i]; i++
-    :: else -> break
-    od;
-    i = 0
-}
-
 #define OR_KILLED(step) \
     if \
     :: step \
@@ -82,7 +71,10 @@ K3_refused: OR_KILLED(spooled[me]--)
             sum = 0;
 K4_keep:    d_step {
                 kept[me]++;
-                all_kept(truth);
+                for (i : 0 .. KEEPERS - 1) {
+                    truth = truth + kept[i]
+                };
+                i = 0;
                 assert(truth <= ROOM); /* P15 */
                 truth = 0
             }

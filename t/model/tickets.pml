@@ -35,51 +35,26 @@
 #define TO_WAIT 3
 #define TO_REST 4
 
-#ifdef BREAK_LOOK_FOR_NOTHING
-#define looks_for_nothing true
-#else
-#define looks_for_nothing false
-#endif
+#define may_run_at_once \
+    (active_count < limit \
+     && (broken(OVERTAKE) -> is_below_max(t) \
+                          : (broken(OVERTAKE_OTHERS) || !anybody_may) \
+                            && is_first_of_key(t)))
 
-#ifdef BREAK_OVERTAKE
-#define may_run_at_once (active_count < limit && is_below_max(t))
-#elif defined BREAK_OVERTAKE_OTHERS
-#define may_run_at_once (active_count < limit && is_first_of_key(t))
-#else
-#define may_run_at_once (!anybody_may && active_count < limit \
-                         && is_first_of_key(t))
-#endif
-
-#ifdef BREAK_NO_RECHECK
-#define is_same_dead(r, who) true
-#else
-#define is_same_dead(r, who) (life[r] == DEAD && owner[r] == who)
-#endif
-
+#define is_same_dead(r, who) \
+    (broken(NO_RECHECK) || (life[r] == DEAD && owner[r] == who))
 #define has_more_to_reap (op == REAP && is_same_dead(r, seen) \
                           && any_held_by(r))
 
-#ifdef BREAK_ORPHAN_NO_RECHECK
-#define is_same_orphan(t, number) (state[t] != FREE)
-#else
-#define is_same_orphan(t, number) (state[t] == ORPHANED \
-                                   && arrival[t] == number)
-#endif
-
-#ifdef BREAK_ABANDON_FREES
-#define state_of_abandoned FREE
-#else
-#define state_of_abandoned ORPHANED
-#endif
+#define is_same_orphan(t, number) \
+    (broken(ORPHAN_NO_RECHECK) -> state[t] != FREE \
+                               : state[t] == ORPHANED && arrival[t] == number)
+#define state_of_abandoned (broken(ABANDON_FREES) -> FREE : ORPHANED)
 
 /* A permit that has moved on belongs to another ticket, perhaps in this record. */
 #ifdef MOVES
 #define own_arrival mine
-#ifdef BREAK_MOVED_UNSEEN
-#define is_mine true
-#else
-#define is_mine (arrival[t] == mine)
-#endif
+#define is_mine (broken(MOVED_UNSEEN) || arrival[t] == mine)
 #else
 #define own_arrival arrival[t]
 #define is_mine true
@@ -90,17 +65,10 @@
 /* Of this child, whose request waits. */
 #define can_begin (worker[me] == IDLE)
 
-#ifdef BREAK_HINT_STAYS
-#define hint_is_wrong (has_room[rec] && !can_begin)
-#else
-#define hint_is_wrong (has_room[rec] != can_begin)
-#endif
+#define hint_is_wrong (has_room[rec] != can_begin \
+                       && (!broken(HINT_STAYS) || !can_begin))
 
-#ifdef BREAK_HAND_OVER_AT_RELEASE
-#define hands_over (op == RELEASE && can_grant)
-#else
-#define hands_over can_grant
-#endif
+#define hands_over (can_grant && (!broken(HAND_OVER_AT_RELEASE) || op == RELEASE))
 
 #ifdef STOPS
 #define is_swept (!has_left && todo == 0)
@@ -109,6 +77,8 @@
 #endif
 
 /* ---- death --------------------------------------------------------------- */
+
+#define is_given_back(s) (zone_lock == s + 1 && !broken(LOCK_NOT_ROBUST))
 
 /* SIGKILL. The kernel gives back what the process had locked. */
 inline kill_process(s)
@@ -122,17 +92,32 @@ inline kill_process(s)
     for (k : 0 .. TICKETS - 1) {
         sleeper[k] = (sleeper[k] == s + 1 -> 0 : sleeper[k])
     };
-#ifndef BREAK_LOCK_NOT_ROBUST
-    owner_died = owner_died || zone_lock == s + 1;
-    zone_lock = (zone_lock == s + 1 -> 0 : zone_lock)
-#else
-    skip
-#endif
+    owner_died = owner_died || is_given_back(s);
+    zone_lock = (is_given_back(s) -> 0 : zone_lock)
 }
 
 /* At every step of a child: or it is killed instead. */
 #define OR_KILLED \
     :: d_step { kills > 0 && me <= begun -> kill_process(me) } goto dead
+
+#define UNLESS_KILLED(step) \
+    if \
+    :: step \
+    OR_KILLED \
+    fi
+
+#define FIRST_LOSES_PERMIT(is) \
+    x = 0; \
+    GO_TO(x, is(x)); \
+    has_room[child[x]] = false; \
+    is_passed_on = true
+
+/* Options of a choice. */
+#define IF_UNCLAIMED(n) :: life[n % RECORDS] == NOBODY -> r = n % RECORDS
+#define IF_REAPABLE(n) :: reapable(n % RECORDS) -> r = n % RECORDS
+#define IF_PARENTS_NEWS(n) :: is_parents_news(n % RECORDS) -> i = n % RECORDS
+#define IF_ASKED(n) :: program[n % PROCESSES] == ASKED -> i = n % PROCESSES
+#define ENDS_ALONE(n) :: program_without_request_ends(n % PROCESSES)
 
 /* While its request waits others may take the child's worker. What has no worker
  * can tell so, and looks around: that is its dispatcher. */
@@ -172,6 +157,33 @@ inline kill_process(s)
 
 #define self process[me]
 
+/* An unused ticket is the request's, but for its state. */
+inline fill_ticket()
+{
+    take_unused(t);
+    child[t] = rec;
+    holder[t] = self;
+    arrival[t] = next_arrival;
+#ifdef MOVES
+    mine = next_arrival;
+#ifdef STOPS
+    left[t] = 0;
+#endif
+#endif
+    next_arrival++;
+    x = t
+}
+
+inline forget_request()
+{
+    t = 0;
+#ifdef MOVES
+    mine = 0;
+#endif
+    is_impatient = false;
+    op = 0
+}
+
 proctype slot(byte me)
 {
     byte rec = me;    /* its record */
@@ -199,23 +211,11 @@ claim:
     if
     :: atomic {
         if
-        :: life[0] == NOBODY -> r = 0
-#if RECORDS > 1
-        :: life[1] == NOBODY -> r = 1
-#endif
-#if RECORDS > 2
-        :: life[2] == NOBODY -> r = 2
-#endif
-#if RECORDS > 3
-        :: life[3] == NOBODY -> r = 3
-#endif
+        EACH_RECORD(IF_UNCLAIMED)
         fi;
 C1_claim:
-        life[r] = CLAIMED;
-        owner[r] = self;
-#ifdef BREAK_LIVE_TOO_EARLY
-        life[r] = LIVE
-#endif
+        life[r] = (broken(LIVE_TOO_EARLY) -> LIVE : CLAIMED);
+        owner[r] = self
     }
     :: atomic {
         /* The real table is larger than all children together. Here there is
@@ -259,15 +259,9 @@ C4_live:
     fi;
 claim_undone:
     /* The real one takes another place. Here there may be none. */
-    if
-    :: atomic { alive[r] == 0 || life[r] != NOBODY -> r = 0 }
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(atomic { alive[r] == 0 || life[r] != NOBODY -> r = 0 });
 claim_again:
-    if
-    :: atomic { any_claimable || any_reapable -> goto claim }
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(atomic { any_claimable || any_reapable -> goto claim });
 
     /* ---- enter ---- */
 request:
@@ -332,7 +326,7 @@ W2_slice_sees_grant:
         goto wait
     }
     :: atomic {
-        has_work || looks_for_nothing ->
+        has_work || broken(LOOK_FOR_NOTHING) ->
 W3_slice_looks_around:
         sleeper[t] = 0;
         back = TO_WAIT;
@@ -351,10 +345,7 @@ W3_slice_looks_around:
 #ifdef BREAK_BEGIN_BY_STORE
     goto wait;
 begin:
-    if
-    :: state[t] = ACTIVE
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(state[t] = ACTIVE);
 #endif
 
     /* ---- run ---- */
@@ -378,22 +369,14 @@ starts:
 #endif
     atomic {
         is_impatient = false;
-#ifndef BREAK_ANNOUNCED_LATE
 P1_announce:
-        announced[t] = true
-#endif
+        announced[t] = !broken(ANNOUNCED_LATE)
     }
     /* It forks, or asks a daemon to: whichever process that is, it comes when it
      * comes. */
-    if
-    :: program[self] = ASKED
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(program[self] = ASKED);
 #ifdef BREAK_ANNOUNCED_LATE
-    if
-    :: announced[t] = true
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(announced[t] = true);
 #endif
     if
     :: d_step {
@@ -425,15 +408,13 @@ P3_close:
 critical:
     if
     :: atomic {
-        zone_lock == 0 && !owner_died && me <= begun ->
+        zone_lock == 0 && me <= begun ->
         zone_lock = me + 1;
         begun = begun + (begun == me);
-        goto locked
-    }
-    :: atomic {
-        zone_lock == 0 && owner_died && me <= begun ->
-        zone_lock = me + 1;
-        begun = begun + (begun == me)
+        if
+        :: owner_died
+        :: !owner_died -> goto locked
+        fi
     }
 #ifdef STOPS
     /* Whoever has the lock may be stopped for long. Other ops are not lost: a
@@ -466,22 +447,10 @@ T11_leave_noted:
     OR_KILLED
     fi;
 #ifndef BREAK_NO_REBUILD
-    if
-    :: d_step {
-        true ->
 R1_rebuild_begun:
-        forget_caches()
-    }
-    OR_KILLED
-    fi;
-    if
-    :: d_step {
-        true ->
+    UNLESS_KILLED(d_step { true -> forget_caches() });
 R2_rebuild_counted:
-        recount()
-    }
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(d_step { true -> recount() });
 #endif
 R3_repaired:
     owner_died = false;
@@ -489,20 +458,7 @@ locked:
     if
     :: atomic {
         op == ENTER ->
-        d_step {
-            take_unused(t);
-            child[t] = rec;
-            holder[t] = self;
-            arrival[t] = next_arrival;
-#ifdef MOVES
-            mine = next_arrival;
-#ifdef STOPS
-            left[t] = 0;
-#endif
-#endif
-            next_arrival++;
-            x = t
-        }
+        d_step { fill_ticket() }
         choose_key(t);
         if
         :: may_run_at_once ->
@@ -551,10 +507,6 @@ T5_release:
     }
 #ifdef MOVES
     :: atomic {
-        op == RELEASE && !is_mine ->
-        x = NONE
-    }
-    :: atomic {
         op == INHERIT && state[x] == ACTIVE && arrival[x] == seen ->
         seen = 0;
 T15_move_on:
@@ -583,7 +535,8 @@ T9_orphan_ends:
         state[x] = FREE
     }
     :: atomic {
-        op == END_ORPHAN && !is_same_orphan(x, seen) ->
+        ((op == RELEASE && !is_mine)
+         || (op == END_ORPHAN && !is_same_orphan(x, seen))) ->
         x = NONE
     }
     :: atomic {
@@ -610,11 +563,9 @@ follow_and_go_on:
         :: has_left && todo == 0 ->
             /* Those that are left from now on say so again. */
             d_step {
-                x = 0;
-                do
-                :: x < TICKETS -> todo = todo | (was_left(x) << x); x++
-                :: else -> break
-                od;
+                for (x : 0 .. TICKETS - 1) {
+                    todo = todo | (was_left(x) << x)
+                };
                 x = NONE
             }
 #ifdef BREAK_LEFT_CLEARED_LAST
@@ -625,10 +576,7 @@ T12_notes_taken:
         :: todo != 0 ->
             d_step {
                 x = 0;
-                do
-                :: !((todo >> x) & 1) -> x++
-                :: else -> break
-                od;
+                GO_TO(x, (todo >> x) & 1);
                 todo = todo & ~(1 << x)
             }
             if
@@ -641,10 +589,7 @@ T12_notes_taken:
         :: is_swept && has_more_to_reap ->
             d_step {
                 x = 0;
-                do
-                :: !is_held_by(x, r) -> x++
-                :: else -> break
-                od;
+                GO_TO(x, is_held_by(x, r));
                 /* P6: nothing is taken from a living child */
                 assert(is_dead[holder[x]])
             }
@@ -664,17 +609,11 @@ T6_reap:
             choose_key_to_grant();
             d_step {
                 k = 0;
-                do
-                :: k < length && !(is_next(line[k]) && is_chosen(line[k])) -> k++
-                :: else -> break
-                od;
+                GO_TO(k, k == length || (is_next(line[k]) && is_chosen(line[k])));
                 if
                 :: k == length ->
                     k = 0;
-                    do
-                    :: !is_chosen(line[k]) -> k++
-                    :: else -> break
-                    od
+                    GO_TO(k, is_chosen(line[k]))
                 :: else
                 fi;
                 x = line[k];
@@ -693,30 +632,13 @@ T3_grant:
                 check_fairness(x)
             }
         :: is_swept && !has_more_to_reap && !hands_over && passes_on ->
-            d_step {
-                x = 0;
-                do
-                :: !is_to_pass_on(x) -> x++
-                :: else -> break
-                od;
-                has_room[child[x]] = false;
-                is_passed_on = true
-            }
+            d_step { FIRST_LOSES_PERMIT(is_to_pass_on) }
 T14_pass_on:
             state[x] = WAITING
 #if LATE > 0
         :: is_swept && !has_more_to_reap && !hands_over && may_be_late ->
             /* The lease of one that is about to begin. */
-            d_step {
-                x = 0;
-                do
-                :: !may_lose(x) -> x++
-                :: else -> break
-                od;
-                late--;
-                has_room[child[x]] = false;
-                is_passed_on = true
-            }
+            d_step { late--; FIRST_LOSES_PERMIT(may_lose) }
 #ifdef BREAK_PASS_ON_BY_STORE
             goto pass_on
 #endif
@@ -750,16 +672,11 @@ unlocked:
     :: atomic {
         true ->
         d_step {
-            do
-            :: !((wakes >> x) & 1) -> x++
-            :: else -> break
-            od;
+            GO_TO(x, (wakes >> x) & 1);
             wakes = wakes & ~(1 << x)
         }
-#ifndef BREAK_WAKE_FIRST
 W4_wake:
-        sleeper[x] = 0;
-#endif
+        sleeper[x] = (broken(WAKE_FIRST) -> sleeper[x] : 0);
         x = 0;
         goto unlocked
     }
@@ -772,19 +689,8 @@ moving:
         true ->
         d_step {
             follow(x);
-            take_unused(t);
-            child[t] = rec;
-            holder[t] = self;
-            arrival[t] = next_arrival;
-#ifdef STOPS
-            left[t] = 0;
-#endif
-            mine = next_arrival;
-            next_arrival++;
-            x = t;
-            op = ENTER
-        }
-        d_step {
+            fill_ticket();
+            op = ENTER;
             state[t] = ACTIVE;
             check_permits()
         }
@@ -809,31 +715,19 @@ T11_leave_noted:
 #endif
 #ifdef STOPS
 leave_noted:
-    if
-    :: atomic { true -> has_left = true; goto rest }
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(atomic { true -> has_left = true; goto rest });
 #ifdef BREAK_LEFT_CLEARED_LAST
 clear_last:
-    if
-    :: atomic { true -> has_left = false; goto stored }
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(atomic { true -> has_left = false; goto stored });
 #endif
 #endif
 #ifdef BREAK_KEY_LATE
 key_late:
-    if
-    :: key_of[t] = meant[t]; goto stored
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(key_of[t] = meant[t]; goto stored);
 #endif
 #ifdef BREAK_ORPHAN_UNNAMED_FIRST
 unnamed:
-    if
-    :: state[x] = ORPHANED; goto stored
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(state[x] = ORPHANED; goto stored);
 #endif
 #ifdef BREAK_WAKE_FIRST
 grant:
@@ -842,10 +736,7 @@ grant:
 #endif
 #ifdef BREAK_PASS_ON_BY_STORE
 pass_on:
-    if
-    :: state[x] = WAITING; goto stored
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(state[x] = WAITING; goto stored);
 #endif
 
     /* ---- look around: at the children, the orphans, the zone ---- */
@@ -854,16 +745,7 @@ look_around:
         r = 0;
         seen = 0;
         if
-        :: reapable(0) -> r = 0
-#if RECORDS > 1
-        :: reapable(1) -> r = 1
-#endif
-#if RECORDS > 2
-        :: reapable(2) -> r = 2
-#endif
-#if RECORDS > 3
-        :: reapable(3) -> r = 3
-#endif
+        EACH_RECORD(IF_REAPABLE)
         :: !any_reapable -> goto look_at_zone
         fi;
         seen = owner[r];
@@ -878,10 +760,7 @@ look_around:
     :: atomic { alive[r] == 0 -> alive[r] = me + 1 }
     OR_KILLED
     fi;
-    if
-    :: alive[r] = 0
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(alive[r] = 0);
 mark:
     if
     :: atomic {
@@ -935,10 +814,7 @@ look_at_zone:
         if
         :: back != TO_CLAIM && any_ended ->
             d_step {
-                do
-                :: !ended(x) -> x++
-                :: else -> break
-                od;
+                GO_TO(x, ended(x));
                 seen = arrival[x]
             }
 P4_close_orphan:
@@ -968,13 +844,8 @@ looked_around:
 rest:
     atomic {
         idle[me] = true;
-        t = 0;
-#ifdef MOVES
-        mine = 0;
-#endif
-        op = 0;
-        back = 0;
-        is_impatient = false
+        forget_request();
+        back = 0
     }
 end_rest:
     /* Somebody looks around sooner or later: the next request that finds no
@@ -994,12 +865,7 @@ dead:
         idle[me] = false;
         worker[me] = IDLE;
         is_passed_on = false;
-        t = 0;
-#ifdef MOVES
-        mine = 0;
-#endif
-        is_impatient = false;
-        op = 0;
+        forget_request();
         r = 0;
         seen = 0;
         x = 0;
@@ -1040,22 +906,18 @@ init {
     byte i;
 
     atomic {
-        do
-        :: i < SLOTS ->
+        for (i : 0 .. SLOTS - 1) {
             process[i] = i;
             life[i] = LIVE;
             owner[i] = i;
             alive[i] = i + 1;
-            has_room[i] = true;
-            i++
-        :: else -> break
-        od;
+            has_room[i] = true
+        };
         unused = (1 << TICKETS) - 1;
-        i = 0;
-        do
-        :: i < SLOTS -> run slot(i); i++
-        :: else -> i = 0; break
-        od
+        for (i : 0 .. SLOTS - 1) {
+            run slot(i)
+        };
+        i = 0
     }
     do
     /* As long as a kill may come nobody is seen to be stuck. */
@@ -1063,16 +925,7 @@ init {
 #ifndef NO_PARENT
     :: atomic {
         if
-        :: is_parents_news(0) -> i = 0
-#if RECORDS > 1
-        :: is_parents_news(1) -> i = 1
-#endif
-#if RECORDS > 2
-        :: is_parents_news(2) -> i = 2
-#endif
-#if RECORDS > 3
-        :: is_parents_news(3) -> i = 3
-#endif
+        EACH_RECORD(IF_PARENTS_NEWS)
         fi;
 C5_dead_by_parent:
         life[i] = DEAD;
@@ -1081,20 +934,7 @@ C5_dead_by_parent:
 #endif
     :: atomic {
         if
-        :: program[0] == ASKED -> i = 0
-        :: program[1] == ASKED -> i = 1
-#if PROCESSES > 2
-        :: program[2] == ASKED -> i = 2
-#endif
-#if PROCESSES > 3
-        :: program[3] == ASKED -> i = 3
-#endif
-#if PROCESSES > 4
-        :: program[4] == ASKED -> i = 4
-#endif
-#if PROCESSES > 5
-        :: program[5] == ASKED -> i = 5
-#endif
+        EACH_PROCESS(IF_ASKED)
         fi;
 P2_note:
         program[i] = RUNS;
@@ -1104,20 +944,7 @@ P2_note:
         assert(running <= limit)
     }
 #if KILLS > 0 || defined ABANDON
-    :: program_without_request_ends(0)
-    :: program_without_request_ends(1)
-#if PROCESSES > 2
-    :: program_without_request_ends(2)
-#endif
-#if PROCESSES > 3
-    :: program_without_request_ends(3)
-#endif
-#if PROCESSES > 4
-    :: program_without_request_ends(4)
-#endif
-#if PROCESSES > 5
-    :: program_without_request_ends(5)
-#endif
+    EACH_PROCESS(ENDS_ALONE)
 #endif
 #if RAISED > LIMIT
     :: atomic { limit < RAISED -> limit = RAISED }

@@ -25,6 +25,11 @@ byte kills = KILLED;
 
 #define OR_KILLED \
     :: atomic { kills > 0 -> kills--; goto killed }
+#define UNLESS_KILLED(step) \
+    if \
+    :: step \
+    OR_KILLED \
+    fi
 
 /* The next owner derives the cache again. */
 inline rebuild()
@@ -49,22 +54,10 @@ proctype child(byte me)
     bit is_leaving, must_wake;
 
 critical:
-    if
-    :: atomic { owner == NOBODY -> owner = me }
-    OR_KILLED
-    fi;
-    if
-    :: atomic { true -> rebuild() }
-    OR_KILLED
-    fi;
-    if
-    :: waiting = (is_leaving -> waiting - 1 : waiting + 1)
-    OR_KILLED
-    fi;
-    if
-    :: queued = waiting
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(atomic { owner == NOBODY -> owner = me });
+    UNLESS_KILLED(atomic { true -> rebuild() });
+    UNLESS_KILLED(waiting = (is_leaving -> waiting - 1 : waiting + 1));
+    UNLESS_KILLED(queued = waiting);
     if
     :: atomic {
         watch && queued > 0 ->
@@ -75,10 +68,7 @@ N2_watch_taken:
     :: !(watch && queued > 0)
     OR_KILLED
     fi;
-    if
-    :: release_lock()
-    OR_KILLED
-    fi;
+    UNLESS_KILLED(release_lock());
     if
     :: atomic {
         must_wake ->

@@ -10,6 +10,8 @@
  *
  * The labels B1_... name the steps of adm_worker.c. -DBREAK_... breaks one rule.
  */
+#include "broken.pml"
+
 #ifndef BLOCKED_MAX
 #define BLOCKED_MAX 2
 #endif
@@ -159,11 +161,7 @@ end_waits:
         atomic { !is_locked -> is_locked = true };
         inside[c]--;
         if
-#ifndef BREAK_FIRST_VACATES
-        :: inside[c] == 0 ->
-#else
-        :: true ->
-#endif
+        :: inside[c] == 0 || broken(FIRST_VACATES) ->
 B4_vacate:
             workers_shared--
         :: else
