@@ -14,8 +14,7 @@ my $warning = qr/ADM0153: zone z \(\S+admission\.conf:\d+\): mod_nameless\.c mig
 sub site {
     my ($httpd) = @_;
     mkdir "$httpd->{dir}/docs/$_" for qw(app app/list none none/list front);
-    $httpd->put_heavy('files/x.cgi');
-    $httpd->put($_, "page\n") for qw(files/page.txt index.html);
+    $httpd->put('index.html', "page\n");
     $httpd->put("$_/static.txt", "file\n") for qw(app none);
     $httpd->put('app/by-type.html', "page\n");
     $httpd->put($_, "executable\n") for qw(program.html script.txt);
@@ -37,7 +36,6 @@ my $conf = join '',
     location('/server-status', 'MaxConcurrent off'),
     location('/server-info', 'SetHandler server-info'),
     location('/app/declined', 'SetHandler no-such'),
-    zone_of('/files/', 'all', 'All'), zone_of('/cgi-bin/dynamic/', 'dynamic', 'Dynamic'),
     zone_of('/cgi-bin/prefix/', 'prefix', 'no-such cgi-*'),
     zone_of('/cgi-bin/other/', 'other', 'no-such cgi- script'),
     zone_of('/by-name/', 'info', 'server-info', 'SetHandler server-info');
@@ -80,15 +78,15 @@ sub answers_of {
 
 # What is loaded or set, and stories for answers_of(). Only the last one warns.
 my @servers = (
-    [ "${load}AdmissionHandlers dynamic\n", [ 'AdmissionHandlers dynamic', 1, $served[0] ] ],
-    [ "${load}AdmissionHandlers all\n",
-      [ 'AdmissionHandlers all', 1, [ GET => '/app/static.txt?take' ], $served[0] ] ],
+    [ "${load}AdmissionHandlers Dynamic\n", [ 'dynamic', 1, $served[0], [ GET => '/cgi-bin/x' ] ],
+      [ 'not dynamic', 0, [ GET => '/static.txt' ] ] ],
+    [ "${load}AdmissionHandlers All\n",
+      [ 'all', 1, $served[0], map { [ GET => $_ ] } qw(/app/static.txt?take /static.txt /cgi-bin/x) ] ],
     [ '', [ 'httpd alone', 0, @free, @page, @own, [ GET => '/app/x', 404 ], [ GET => '/app/' ],
         [ GET => '/' ] ],
       [ 'a program', 1, [ GET => '/cgi-bin/x' ] ],
-      [ 'all', 1, map { [ GET => "/files/$_", 200, 'all' ] } qw(x.cgi page.txt) ],
       [ 'a handler that is named', 1, [ GET => '/by-name/', 200, 'info' ],
-        map { [ GET => "/cgi-bin/$_/x", 200, $_ ] } qw(dynamic prefix) ],
+        [ GET => '/cgi-bin/prefix/x', 200, 'prefix' ] ],
       [ 'other names, and parts of the name', 0, [ GET => '/cgi-bin/other/x', 200, 'other' ] ] ],
     # Subversion's module, of which only POST requests have no name.
     [ $load_svn, [ 'Subversion', 1, [ POST => '/svn/r/!svn/me' ], [ POST => '/none/none', 404 ] ],
