@@ -50,15 +50,6 @@ TEST(a_request_makes_a_round_only_if_no_permit_is_free)
     ck_assert_uint_eq(active_in(zone), 0);
 }
 
-TEST(children_make_rounds_immediately_without_an_agent)
-{
-    stage(1, 10);
-    atomic_store(&segment->header->agent_beat, adm_now());
-    leave_a_permit();
-    adm_agent_gone(segment);
-    ck_assert_uint_eq(adm_round_help(child, adm_now()), 1);
-}
-
 TEST(an_impossible_heartbeat_is_ignored)
 {
     adm_usec_t now = adm_now();
@@ -138,12 +129,6 @@ static pid_t start_agent(void)
     return agent;
 }
 
-static void end_agent(pid_t agent)
-{
-    kill(agent, SIGTERM);
-    ck_assert_int_eq(end_of(agent), 0);
-}
-
 static int announce_and_stay(void *unused)
 {
     adm_ticket_t ticket;
@@ -166,7 +151,8 @@ TEST(the_agent_reclaims_permits_of_dead_children)
     WAIT_FOR(active_in(zone) == 0);
     kill_noticed(start_to_stay(announce_and_stay, NULL));
     WAIT_FOR(active_in(zone) == 0); /* no program was started */
-    end_agent(agent);
+    kill(agent, SIGTERM);
+    ck_assert_int_eq(end_of(agent), 0);
 }
 
 /* Loop test over the signals. */

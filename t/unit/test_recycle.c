@@ -4,16 +4,6 @@
 
 static const adm_usec_t second = ADM_USEC_PER_SEC, now = 100 * ADM_USEC_PER_SEC;
 
-static uint32_t away(void)
-{
-    return recycle_view(segment).away;
-}
-
-static uint64_t recycled(void)
-{
-    return recycle_view(segment).ended;
-}
-
 /* ---- quotas -------------------------------------------------------------- */
 
 /* Loop test: a run of so many, wherever it begins, has one in each fifth. */
@@ -81,7 +71,7 @@ TESTS(a_new_child_takes_the_place_of_one_that_ended, 0, 2)
     adm_round(child, adm_now(), true);
     ck_assert(!recycle_take_turn(child, 1, now + second));
     recycle_return_turn(child, now + 2 * second);
-    ck_assert_uint_eq(away(), 0);
+    ck_assert_uint_eq(recycle_view(segment).away, 0);
     ck_assert_int_eq(recycle_view(segment).away_max_usec, 2 * second);
     ck_assert(recycle_take_turn(child, 1, now + 2 * second));
 }
@@ -92,7 +82,7 @@ TEST(a_new_child_does_not_take_the_place_of_one_that_still_lives)
 
     ck_assert(recycle_take_turn(ending, 1, second));
     recycle_return_turn(young, second);
-    ck_assert_uint_eq(away(), 1);
+    ck_assert_uint_eq(recycle_view(segment).away, 1);
 }
 
 /* Loop test: the child with the turn has ended, or does not end. */
@@ -107,7 +97,7 @@ TESTS(a_turn_without_a_successor_expires, 0, 2)
     }
     ck_assert(!recycle_take_turn(child, 1, now + 5 * second));
     ck_assert(recycle_take_turn(child, 1, now + 6 * second));
-    ck_assert_uint_eq(away(), 1);
+    ck_assert_uint_eq(recycle_view(segment).away, 1);
 }
 
 /* prefork can start as few as one child per second. */
@@ -136,7 +126,7 @@ TEST(the_place_of_the_one_that_is_away_longest_is_taken_first)
     adm_round(child, adm_now(), true);
     recycle_return_turn(child, now + 4 * second);
     ck_assert_int_eq(recycle_view(segment).away_max_usec, 3 * second);
-    ck_assert_uint_eq(away(), 1);
+    ck_assert_uint_eq(recycle_view(segment).away, 1);
 }
 
 TEST(a_turn_taken_after_another_process_read_the_clock_is_valid)
@@ -150,9 +140,9 @@ TEST(a_turn_taken_after_another_process_read_the_clock_is_valid)
 TEST(a_turn_can_be_returned_without_one)
 {
     recycle_return_turn(join(), second);
-    ck_assert_uint_eq(away(), 0);
+    ck_assert_uint_eq(recycle_view(segment).away, 0);
     recycle_count(segment);
-    ck_assert_uint_eq(recycled(), 1);
+    ck_assert_uint_eq(recycle_view(segment).ended, 1);
 }
 
 /* ---- concurrent children -------------------------------------------------------- */
@@ -177,8 +167,8 @@ TEST(concurrent_children_take_no_more_turns_than_the_maximum)
     ck_assert(!recycle_take_turn(join(), 0, second));
     play_together(CHILDREN, try_for_a_turn);
     ck_assert_uint_eq(atomic_load(&shared[1]), TOGETHER);
-    ck_assert_uint_eq(away(), TOGETHER);
-    ck_assert_uint_eq(recycled(), TOGETHER);
+    ck_assert_uint_eq(recycle_view(segment).away, TOGETHER);
+    ck_assert_uint_eq(recycle_view(segment).ended, TOGETHER);
 }
 
 /* ---- waiters ------------------------------------------------------------- */

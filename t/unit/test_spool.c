@@ -5,11 +5,6 @@
 #include "spool/spool_shm.h"
 #include "test_story.h"
 
-static uint64_t spooled(void)
-{
-    return spool_bytes(segment);
-}
-
 /* ---- bytes ---------------------------------------------------------------- */
 
 TEST(no_more_is_buffered_than_the_limit)
@@ -18,13 +13,13 @@ TEST(no_more_is_buffered_than_the_limit)
     ck_assert(spool_reserve(child, 60, 100));
     ck_assert(spool_reserve(child, 40, 100));
     ck_assert(!spool_reserve(child, 1, 100));
-    ck_assert_uint_eq(spooled(), 100);
+    ck_assert_uint_eq(spool_bytes(segment), 100);
     ck_assert(spool_reserve(child, 1, 101));
     spool_release(child, 41);
-    ck_assert_uint_eq(spooled(), 60);
+    ck_assert_uint_eq(spool_bytes(segment), 60);
     ck_assert(spool_reserve(child, 40, 100));
     spool_release(child, 100);
-    ck_assert_uint_eq(spooled(), 0);
+    ck_assert_uint_eq(spool_bytes(segment), 0);
 }
 
 static int keep_and_stay(void *unused)
@@ -42,16 +37,16 @@ TEST(bytes_of_a_killed_child_count_no_longer)
 
     tell("zone 1 100; cap 10");
     pid = start_to_stay(keep_and_stay, NULL);
-    ck_assert_uint_eq(spooled(), 70);
+    ck_assert_uint_eq(spool_bytes(segment), 70);
     ck_assert_uint_eq(shown("transfers"), 1);
     ck_assert(!spool_reserve(child, 40, 100));
     ck_assert(spool_reserve(child, 30, 100));
     kill_noticed(pid);
-    ck_assert_uint_eq(spooled(), 30);
+    ck_assert_uint_eq(spool_bytes(segment), 30);
     ck_assert_uint_eq(shown("transfers"), 0);
     ck_assert(spool_reserve(child, 70, 100));
     adm_round(child, adm_now(), true);
-    ck_assert_uint_eq(spooled(), 100);
+    ck_assert_uint_eq(spool_bytes(segment), 100);
     spool_release(child, 100);
 }
 
@@ -69,7 +64,7 @@ TEST(a_child_killed_during_its_request_has_taken_nothing)
     tell("zone 1 100; cap 10");
     ck_assert_int_eq(play(die_asking, NULL), -SIGKILL);
     adm_round(child, adm_now(), true);
-    ck_assert_uint_eq(spooled(), 0);
+    ck_assert_uint_eq(spool_bytes(segment), 0);
     ck_assert(spool_reserve(child, 100, 100));
     spool_release(child, 100);
 }
@@ -88,7 +83,7 @@ TEST(a_process_that_the_child_forked_gives_nothing_back)
     ck_assert(spool_reserve(child, 50, 100));
     ck_assert(adm_worker_begin_transfer(child));
     ck_assert_int_eq(play(give_back_what_the_parent_has, NULL), 0);
-    ck_assert_uint_eq(spooled(), 50);
+    ck_assert_uint_eq(spool_bytes(segment), 50);
     ck_assert_uint_eq(shown("transfers"), 1);
     spool_release(child, 50);
     adm_worker_end_transfer(child);
