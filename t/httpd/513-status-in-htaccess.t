@@ -54,9 +54,7 @@ for_each_combo(sub {
         section(q(If "%{REQUEST_URI} == '/if.html'"), $open),
         section('IfModule mod_macro.c', section('Macro OpenStatus $path', location('$path', $open)),
                 'Use OpenStatus /macro'));
-    mkdir "$docs/$_" for qw(all listed in ways);
     for my $way (keys %way) {
-        mkdir "$docs/ways/$way";
         $httpd->put("ways/$way/page.html", "a page\n");
         $httpd->put("ways/$way/.htaccess", "$way{$way}\n");
     }

@@ -87,7 +87,7 @@ sub refuses {
     is $allowed->($put), 'GET HEAD POST', '... and the answer names those that do';
     is $allowed->($httpd->get('/open', method => 'DELETE')), 'GET HEAD', '... and of admission-status';
     is order($httpd, 'limit=7', path => '/open')->{status}, 405, 'admission-status takes no order';
-    $httpd->put("ways/$_", '') for 'page.html';
+    $httpd->put('ways/page.html', '');
     for my $line ('SetHandler admission-control', 'AddHandler admission-control .html') {
         $httpd->put('ways/.htaccess', "$line\n");
         is order($httpd, 'limit=7', path => '/ways/page.html')->{status}, 403, ".htaccess: $line";
@@ -122,7 +122,6 @@ sub refuses_hidden_senders {
 for_each_combo(sub {
     my $httpd = new_httpd(modules => [qw(proxy proxy_http)]);
     $httpd->configure(conf($httpd, 2));
-    mkdir "$httpd->{dir}/docs/ways";
     $httpd->expect_in_log(qr/ADM0206/, qr/ADM0207/);
     $httpd->expect_rejections($ZONE, 'drain');
     $httpd->start;

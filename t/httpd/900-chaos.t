@@ -12,7 +12,7 @@
 
 use AdmissionTest;
 use Admission::Crowd;
-use AdmissionTest::Storm;
+use Admission::Parking qw(backlog);
 use List::Util qw(max shuffle);
 use POSIX ();
 use Time::HiRes qw(sleep time);
@@ -230,13 +230,20 @@ sub comes_to_rest {
     my $ok = subtest "round $self->{round} comes to rest" => sub {
         my $is_alive = $httpd->soon(sub { eval { $httpd->status } }, $STOPS_WITHIN);
         ok $is_alive, 'httpd answers' or return;
-        my $ended_at = programs_end($httpd);
+        # Also those of requests that no child has accepted yet.
+        wait_for { !backlog($httpd) && !$httpd->live_programs_now } 'the last programs end';
+        my $ended_at = time;
         $ended_at = $self->{last_kill} if ($self->{last_kill} // 0) > $ended_at;
-        nobody_is_counted($httpd, $ended_at);
+        $httpd->comes_to_rest;
+        in_two_seconds($ended_at);
+        is scalar($httpd->live_programs_now), 0, 'no program lives on uncounted';
         ok $httpd->soon(sub { runs_programs($httpd) }, $RUNS_WITHIN),
             'httpd itself runs programs';
         $httpd->soon(sub { !$httpd->live_programs_now });
-        runs_a_request($httpd);
+        is $httpd->get("${ZONE}heavy?id=after")->{status}, 200, 'a new request runs';
+        my $status = $httpd->status;
+        is_deeply [ @{$status}{qw(AdmissionBlocked AdmissionParked AdmissionUnlimited)} ],
+            [ 0, 0, 0 ], 'no request is left waiting, none ran uncounted';
     };
     # For a look at what is left of it: CHAOS_ON_FAILURE=program
     system $ENV{CHAOS_ON_FAILURE}, $httpd->{pid}, $httpd->{dir}

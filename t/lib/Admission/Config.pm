@@ -99,7 +99,6 @@ sub user {
 sub text {
     my (%o) = @_;
     my $threads = int $o{workers} / 2;
-    my $spare = $o{replaces_killed} && is_slow_to_replace() ? $o{workers} : 1;
     my ($user, $group) = $> == 0 ? user() : ();
 
     my @modules = ("mpm_$o{mpm}", @MODULES, $o{cgi});
@@ -113,7 +112,7 @@ sub text {
           . "MaxSpareServers $o{workers}\nServerLimit $o{workers}\n"
         : "ThreadLimit $threads\nThreadsPerChild $threads\n"
           . "StartServers 2\nServerLimit 8\n"
-          . "MinSpareThreads $spare\nMaxSpareThreads " . 2 * $o{workers} . "\n";
+          . "MinSpareThreads 1\nMaxSpareThreads " . 2 * $o{workers} . "\n";
 
     # A child of worker that drains may keep its place to itself: where its idle threads
     # end before it has noted that it ends.

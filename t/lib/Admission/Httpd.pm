@@ -38,7 +38,7 @@ my @running;
 #     conf => 'text', stops_within => seconds, replaces_killed => 0,
 #     admission => 1, name => 'admission', ports => [8080 .. 8180], places => 8,
 #     prefix => ['taskset', '1']): the directory and the files, nothing runs yet.
-# replaces_killed is for tests that kill children and wait for others in their
+# replaces_killed (of parking_conf) is for tests that kill children and wait for others in their
 # place. Only benchmarks want one without the module. places is for tests that reload
 # while requests run: children of worker that there may be, those that drain included.
 sub new {
