@@ -2,7 +2,7 @@
 # leaves as well, keeps the permit. Its programs ignore that nobody reads them.
 
 use AdmissionTest;
-use Admission::Crowd;
+use AdmissionTest::Storm;
 
 needs_modules(qw(proxy proxy_http include));
 
