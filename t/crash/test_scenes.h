@@ -1,4 +1,4 @@
-/* test_scenes.h - where processes are killed, and in which story.
+/* test_scenes.h - the stories in which processes are killed, and what others do after.
  *
  * The test's own process is the survivor: a child that already lives when the victim dies.
  * Around the victim there may be a holder of the only permit and somebody in line; both are
@@ -9,22 +9,20 @@
 
 #include "../unit/test_support.h"
 
-/** The next victim dies at this point of its story; or if it is traced, it is stopped
- *  where it would arm, and each instruction counts from there. */
-extern adm_fault_t point;
-extern bool is_traced;
+/** In the story of a victim: its next fault points count. If it is traced, it is stopped here,
+ *  and each instruction counts. */
 void arm(void);
+extern bool is_traced;
 
 typedef struct scene_t {
-    const char *name;
-    adm_fault_t point;
-    story_t before; /* dies on its own before the victim; or NULL */
+    const char *name; /* what the victim does */
+    story_t before;   /* dies on its own before the victim; or NULL */
     story_t victim;
     bool is_held;     /* the survivor holds the permit all the while */
     bool is_awaited;  /* the survivor stands in line */
     bool is_parallel; /* the survivor gets in line while the victim runs */
     uint32_t limit;
-    bool needs_flows; /* in a zone without them it is not reached */
+    bool has_stores, has_stores_to_flows; /* test_step kills at each store; with flows, too */
 } scene_t;
 
 #define FREE .limit = 1
@@ -33,32 +31,11 @@ typedef struct scene_t {
 #define PARALLEL .limit = 1, .is_parallel = true
 #define AWAITED .limit = 0, .is_awaited = true
 
+#define STORES .has_stores = true
+#define STORES_TO_FLOWS STORES, .has_stores_to_flows = true
+
 extern const scene_t scenes[];
 extern const int scene_count;
-
-/** @return whether only zones with flows have this point. */
-bool is_of_flows(adm_fault_t at);
-
-/** For a second death: whatever a child or the agent does, from its first
- *  moment. */
-int do_everything(void *unused);
-
-/* Stories of victims. */
-int enter_and_leave(void *unused);
-int enter_and_cancel(void *unused);
-int enter_and_leave_to_others(void *unused);
-int hand_over(void *unused);
-int move_on(void *unused);
-int register_only(void *unused);
-int audit_and_audit(void *unused);
-
-/** In the story of one that runs in parallel: until somebody stands behind it. */
-void wait_for_another(void);
-
-/* And of those who die before. */
-int die_with_ticket(void *unused);
-int die_with_program(void *unused);
-int die_inside_the_lock(void *unused);
 
 extern adm_child_t *survivor;
 extern adm_ticket_t held, awaited;
@@ -69,7 +46,8 @@ void set_stage(const scene_t *scene);
 /** Get in line while the victim runs, if that is so in this scene. */
 void follow(const scene_t *scene);
 
-/** What has to be so after any death; @a change: of the segment, for messages. */
+/** What has to be so after any death; @a change: the point, or the change of the segment,
+ *  for messages. */
 void survive(const scene_t *scene, unsigned change);
 
 #endif

@@ -8,142 +8,177 @@
  * process that is no more: the survivor repairs each of them in turn, and those
  * of one real kill in the middle.
  */
+#include <linux/futex.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "test_scenes.h"
-#include "test_traced.h"
 #include "core/adm_worker.h"
+#include "test_scenes.h"
 
-static adm_ticket_t ticket; /* of the victim */
+WITH_FLOWS_TOO;
 
-/* ---- stories of victims -------------------------------------------------- */
+/* ---- the hand that kills ------------------------------------------------- */
 
-static int enter_with_worker(void *unused)
+/* The segment as it was an instruction ago. */
+static void *seen;
+static size_t seen_bytes;
+
+static void see_segment(void)
 {
-    child = join();
-    arm();
-    enter_as(child, zone, BLOCKS, adm_now(), &ticket);
-    leave(&ticket);
-    return 0;
+    if (seen_bytes != adm_segment_bytes(segment)) {
+        seen_bytes = adm_segment_bytes(segment);
+        free(seen);
+        seen = malloc(seen_bytes);
+        ck_assert_ptr_nonnull(seen);
+    }
+    memcpy(seen, segment->base, seen_bytes);
 }
 
-static int cancel_before_another(void *unused)
+static bool segment_has_changed(void)
 {
-    child = join();
-    NEED(enter(child, zone, &ticket) == ADM_WAITING);
-    wait_for_another();
-    arm();
-    adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
-    return 0;
+    if (memcmp(seen, segment->base, seen_bytes) == 0) {
+        return false;
+    }
+    see_segment();
+    return true;
 }
 
-static int park(void *unused)
+static int ask_to_be_traced(void *unused)
 {
-    child = join();
-    enter(child, zone, &ticket);
-    arm();
-    adm_ticket_park(&ticket, 7);
-    adm_ticket_unpark(&ticket);
-    return 0;
+    return ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 ? 0 : 1;
 }
 
-/* Hands over, and gets the permit back because it is not used. */
-static int pass_on(void *unused)
+/* @return whether tracing is possible; else it says that it is not. */
+static bool can_trace(void)
 {
-    adm_ticket_t again;
+    bool can = play(ask_to_be_traced, NULL) == 0;
 
-    child = join();
-    enter(child, zone, &ticket);
-    wait_for_another();
-    arm();
-    leave(&ticket);
-    enter(child, zone, &again);
-    adm_lease_check(child, zone, adm_now() + ADM_USEC_PER_SEC);
-    NEED(adm_ticket_begin(&again, adm_now()));
-    leave(&again);
-    return 0;
+    if (!can) {
+        printf("# tracing is not allowed here\n");
+    }
+    return can;
 }
 
-/* The queue is closed first: it is counted as rejected. */
-static int be_rejected(void *unused)
+static int be_traced(void *victim)
 {
-    const adm_override_t none_waits = { ADM_OVERRIDE_KEEP, 0, ADM_OVERRIDE_KEEP };
-    adm_override_t before, after;
-
-    child = join();
-    adm_override_set(child, zone, &none_waits, adm_now(), &before, &after);
-    arm();
-    return enter(child, zone, &ticket) == ADM_FULL ? 0 : 1;
-}
-
-/* Its program has ended and is a zombie, of which all is known. */
-static int leave_after_program(void *unused)
-{
-    adm_ticket_rec_t *rec;
-    siginfo_t info;
     sigset_t child_ends;
-    pid_t program;
 
-    child = join();
-    enter(child, zone, &ticket);
-    rec = rec_of_ticket(&ticket);
     sigemptyset(&child_ends);
     sigaddset(&child_ends, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child_ends, NULL); /* it would stop the child */
-    program = fork();
-    if (program == 0) {
-        _exit(0);
-    }
-    waitid(P_PID, (id_t)program, &info, WEXITED | WNOWAIT);
-    atomic_store(&rec->programs, 1);
-    atomic_store(&rec->program, ticket.arrival << 32 | (uint32_t)program);
-    arm();
-    leave(&ticket);
-    return 0;
+    sigprocmask(SIG_BLOCK, &child_ends, NULL); /* it would stop the process */
+    ask_to_be_traced(NULL);
+    is_traced = true;
+    return (*(story_t *)victim)(NULL);
 }
 
-/* Not the first: that one fills ten minutes of a history, store by store. */
-static int order(void *unused)
+/* Play the story of a victim, traced, in a process of its own. */
+static pid_t start_traced(story_t victim)
 {
-    const adm_override_t one = { 1, ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP };
-    const adm_override_t more = { 3, ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP };
-    adm_override_t before, after;
-
-    child = join();
-    adm_override_set(child, zone, &one, adm_now(), &before, &after);
-    arm();
-    adm_override_set(child, zone, &more, adm_now(), &before, &after);
-    return 0;
+    return start(be_traced, &victim);
 }
 
-static const scene_t stepped[] = {
-    { "enters and leaves", 0, NULL, enter_and_leave, FREE },
-    { "gets in line and cancels", 0, NULL, enter_and_cancel, HELD },
-    { "takes a worker", 0, NULL, enter_with_worker, FREE },
-    { "blocks a worker", 0, NULL, enter_with_worker, HELD },
-    { "cancels before another", 0, NULL, cancel_before_another, HELD, .is_parallel = true },
-    { "is rejected", 0, NULL, be_rejected, HELD },
-    { "leaves after its program", 0, NULL, leave_after_program, FREE },
-    { "orders", 0, NULL, order, HELD },
-    { "parks", 0, NULL, park, HELD },
-    { "moves on", 0, NULL, move_on, PARALLEL },
-    { "passes on", 0, NULL, pass_on, PARALLEL },
-    { "registers", 0, NULL, register_only, HELD_AND_AWAITED },
-    { "registers and reaps a runner", 0, die_with_ticket, register_only, FREE },
-    { "registers and reaps a waiter", 0, die_with_ticket, register_only, HELD_AND_AWAITED },
-    { "registers and rebuilds", 0, die_inside_the_lock, register_only, HELD_AND_AWAITED },
-    { "enters and rebuilds", 0, die_inside_the_lock, enter_and_leave, FREE },
-    { "orphans, and gives up an orphan", 0, die_with_program, audit_and_audit, FREE },
-    { "gets in line behind another and cancels", 0, NULL, enter_and_cancel, HELD_AND_AWAITED },
-    { "leaves before a line", 0, NULL, hand_over, PARALLEL },
-    { "leaves without the lock", 0, NULL, enter_and_leave_to_others, FREE },
-};
-#define STEPPED (int)(sizeof(stepped) / sizeof(stepped[0]))
+/* Let it run up to where it would arm. */
+static void reach_steps(pid_t pid)
+{
+    int status;
 
-/* The last ones are played in a zone with flows as well. */
-#define OF_FLOWS (STEPPED - 3)
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+}
+
+static int last_code; /* of a story that has ended */
+
+/* Step until the segment has changed so often. @return false if the story ended before. */
+static bool steps_to_change(pid_t pid, unsigned changes)
+{
+    int status;
+
+    see_segment();
+    while (changes) {
+        ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        if (!WIFSTOPPED(status)) {
+            ck_assert(WIFEXITED(status));
+            last_code = WEXITSTATUS(status);
+            return false;
+        }
+        changes -= segment_has_changed();
+    }
+    return true;
+}
+
+/* Let it go on to the end of its story. @return its exit code. */
+static int end_of_steps(pid_t pid)
+{
+    int status;
+
+    ck_assert_int_eq(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* ---- all that it leaves behind ------------------------------------------- */
+
+#define CHANGES_MAX 1000
+
+static void *kept[CHANGES_MAX + 1];
+static pid_t recorded;
+
+static void keep_change(unsigned change)
+{
+    size_t bytes = adm_segment_bytes(segment);
+
+    ck_assert_uint_le(change, CHANGES_MAX);
+    if (!kept[change]) {
+        kept[change] = malloc(bytes);
+        ck_assert_ptr_nonnull(kept[change]);
+    }
+    memcpy(kept[change], segment->base, bytes);
+}
+
+/* Step to the end of the story, and keep the segment as it is before the first step and
+ * after each change. @return the number of changes. */
+static unsigned record_changes(pid_t pid)
+{
+    unsigned changes = 0;
+
+    recorded = pid;
+    keep_change(0);
+    while (steps_to_change(pid, 1)) {
+        keep_change(++changes);
+    }
+    ck_assert_int_eq(last_code, 0);
+    return changes;
+}
+
+/* What the kernel does for each robust mutex that its owner takes to the grave. */
+static void mark_as_kernel_does(adm_lock_t *lock)
+{
+    uint32_t word = (uint32_t)lock->mutex.__data.__lock;
+
+    if ((word & FUTEX_TID_MASK) == (uint32_t)recorded) {
+        lock->mutex.__data.__lock = (int)((word & FUTEX_WAITERS) | FUTEX_OWNER_DIED);
+    }
+}
+
+/* Make the segment what a kill after a change of the last recording, of which the process has
+ * ended, would leave; 0: before the first. */
+static void bring_back_change(unsigned change)
+{
+    uint32_t idx;
+
+    memcpy(segment->base, kept[change], adm_segment_bytes(segment));
+    for (idx = 1; idx <= segment->sizes.zones; idx++) {
+        mark_as_kernel_does(&adm_zone_at(segment, idx)->lock);
+    }
+    for (idx = 1; idx <= segment->sizes.children; idx++) {
+        mark_as_kernel_does(&adm_child_at(segment, idx)->alive);
+    }
+}
 
 /* ---- one death ----------------------------------------------------------- */
 
@@ -200,16 +235,13 @@ static void try_each_store(const scene_t *scene)
     try_a_kill(scene, changes / 2);
 }
 
-/* Loop test over the scenes. */
-TESTS(a_death_at_any_store_is_mended, 0, STEPPED)
+TESTS(a_death_at_any_store_is_mended, 0, scene_count)
 {
-    try_each_store(&stepped[_i]);
-}
+    const scene_t *scene = &scenes[_i];
 
-TESTS(a_death_at_any_store_to_flows_is_mended, OF_FLOWS, STEPPED)
-{
-    uses_flows = true;
-    try_each_store(&stepped[_i]);
+    if (uses_flows ? scene->has_stores_to_flows : scene->has_stores) {
+        try_each_store(scene);
+    }
 }
 
 /* ---- two at once -------------------------------------------------------- */
