@@ -1,27 +1,12 @@
 /* test_check.c - adm_check() finds each kind of damage. */
 #include "core/adm_limit.h"
-#include "test_support.h"
+#include "test_story.h"
 
-/* One inside (ticket 1), three in the queue (2, 3, 4), one unused (5), fresh ones
- * behind. */
 static adm_zone_rec_t *rec;
-static adm_ticket_t inside, waiting[3], unused;
 
 static adm_ticket_rec_t *ticket(uint32_t idx)
 {
     return adm_ticket_at(segment, idx);
-}
-
-static void build_zone(void)
-{
-    adm_child_t *child = join();
-
-    zone = zone_with(1, 10);
-    rec = rec_of_zone(zone);
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    enter_many(child, zone, waiting, 3, ADM_WAITING);
-    ck_assert_int_eq(enter(child, zone, &unused), ADM_WAITING);
-    adm_ticket_cancel(&unused, ADM_GONE, adm_now());
 }
 
 enum { DAMAGES = 28 };
@@ -66,7 +51,9 @@ static const char *damage(int n)
 /* Loop test: in a zone with nothing wrong each damage on its own is found and named. */
 TESTS(a_damage_is_found, 0, DAMAGES)
 {
-    build_zone();
+    /* One inside (ticket 1), three in the queue (2, 3, 4), one unused (5), fresh ones behind. */
+    tell("zone 1 10; A in; BCDE waits; E gone");
+    rec = rec_of_zone(zone);
     ck_assert_ptr_null(adm_check(segment));
     ck_assert_ptr_null(damage(DAMAGES)); /* none is left out */
     is_spoilt = true;

@@ -144,6 +144,10 @@ static void assert_all_gone(adm_child_t *child)
     unsigned n;
 
     adm_round(child, adm_now(), true);
+    for (n = 1; n <= segment->sizes.children; n++) {
+        ck_assert_int_eq(adm_life_state(atomic_load(&adm_child_at(segment, n)->life)),
+                         n == child->idx ? ADM_LIFE_LIVE : ADM_LIFE_FREE);
+    }
     for (n = 0; n < ZONES; n++) {
         ck_assert_uint_eq(active_in(zones[n]), 0);
         ck_assert_uint_eq(queued_in(zones[n]), 0);

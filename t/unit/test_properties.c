@@ -341,8 +341,13 @@ static void spoil(adm_zone_rec_t *rec)
     for (idx = 1; idx <= segment->sizes.tickets; idx++) {
         if (segment->chunk_recs[(idx - 1) / ADM_CHUNK_TICKETS].zone_idx
             == adm_zone_idx(segment, rec)) {
-            adm_ticket_at(segment, idx)->next_idx = up_to(256);
-            adm_ticket_at(segment, idx)->prev_idx = up_to(1) ? 0 : UINT32_MAX;
+            adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+            ticket->next_idx = up_to(256);
+            ticket->prev_idx = up_to(1) ? 0 : UINT32_MAX;
+            if (ticket->state == ADM_TICKET_FREE && !up_to(9)) {
+                ticket->state = 77; /* no known state: becomes an unused ticket */
+            }
         }
     }
 }

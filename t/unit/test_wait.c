@@ -9,30 +9,6 @@
 
 /* ---- the word ------------------------------------------------------------ */
 
-TEST(a_word_that_has_changed_prevents_the_sleep)
-{
-    atomic_store(shared, 1);
-    adm_wait_sleep(shared, 0, NEVER);
-    ck_assert_uint_eq(atomic_load(shared), 1);
-}
-
-TEST(a_past_deadline_prevents_the_sleep)
-{
-    adm_wait_sleep(shared, 0, adm_now());
-    adm_wait_sleep(shared, 0, 0);
-    adm_wait_sleep(shared, 0, INT64_MIN / 2);
-}
-
-TEST(sleep_ends_with_its_time)
-{
-    adm_usec_t until = adm_now() + 2 * ADM_USEC_PER_MSEC;
-
-    while (adm_now() < until) {
-        adm_wait_sleep(shared, 0, until);
-    }
-    ck_assert_uint_eq(atomic_load(shared), 0);
-}
-
 static void *sleep_on_word(void *unused)
 {
     while (atomic_load(shared) == 0) {
@@ -68,22 +44,13 @@ static void stand_in_line(void)
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
 }
 
-/* Loop test: 1, another request has counted the waiter as admitted in between. */
-TESTS(a_client_that_disconnects_at_the_start_is_counted_once, 0, 2)
-{
-    const adm_figures_t *figures;
+#define GRANTED "zone 1 10; A in; B waits; A leaves; B ends; "
 
-    stand_in_line();
-    figures = &rec_of_zone(zone)->figures;
-    leave(&inside);
-    ck_assert_int_eq(wait_until(&waiting, 0), ADM_WAITED);
-    if (_i == 1) {
-        ck_assert_int_eq(enter(child, zone, &inside), ADM_WAITING);
-    }
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_GONE, adm_now()), ADM_GONE);
-    ck_assert_uint_eq(figures->outcomes[ADM_GONE], _i == 0);
-    ck_assert_uint_eq(figures->outcomes[ADM_WAITED], _i == 1);
-}
+STORY(a_client_that_disconnects_at_the_start_is_counted_once, GRANTED "B gone; gone 1; queued 0");
+
+/* Another request has counted the waiter as admitted in between. */
+STORY(a_client_that_disconnects_after_the_start_is_counted_as_admitted,
+      GRANTED "C waits; B gone; gone 0; queued 1");
 
 TEST(a_wait_ends_with_its_time)
 {
@@ -113,8 +80,7 @@ static void *wait_for_permit(void *until)
     return (void *)(intptr_t)wait_until(&waiting, *(adm_usec_t *)until);
 }
 
-/* Loop test: the child stops, or the permit is granted. */
-TESTS(a_wait_that_sleeps_ends, 0, 2)
+TEST(a_wait_that_sleeps_ends_when_the_child_stops)
 {
     adm_usec_t until = NEVER;
     pthread_t thread;
@@ -123,16 +89,11 @@ TESTS(a_wait_that_sleeps_ends, 0, 2)
     stand_in_line();
     pthread_create(&thread, NULL, wait_for_permit, &until);
     WAIT_FOR(atomic_load(shared) == 1);
-    if (_i) {
-        leave(&inside);
-    }
-    else {
-        ck_assert(!adm_child_is_stopping(child));
-        adm_child_stop(child);
-        ck_assert(adm_child_is_stopping(child));
-    }
+    ck_assert(!adm_child_is_stopping(child));
+    adm_child_stop(child);
+    ck_assert(adm_child_is_stopping(child));
     pthread_join(thread, &result);
-    ck_assert_int_eq((intptr_t)result, _i ? ADM_WAITED : ADM_STOPPED);
+    ck_assert_int_eq((intptr_t)result, ADM_STOPPED);
 }
 
 TEST(a_missing_wake_up_is_noticed)
@@ -187,28 +148,21 @@ TEST(hand_overs_wake_up_sleepers)
 
 /* ---- the length of a sleep ---------------------------------------------------- */
 
-static void expect_slice(uint32_t waiters, uint32_t slices)
-{
-    static adm_ticket_t queue[400];
-    uint32_t count = queued_in(zone);
-
-    enter_many(child, zone, queue + count, waiters - count, ADM_WAITING);
-    ck_assert_uint_eq(queued_in(zone), waiters);
-    ck_assert_int_eq(adm_ticket_slice(&waiting), slices * ADM_WAIT_SLICE_USEC);
-}
-
 TEST(where_many_wait_each_sleeps_for_longer)
 {
+    static const uint32_t waiters[] = { 1, 63, 64, 127, 192, 400 },
+                          slices[] = { 1, 1, 2, 2, 4, ADM_WAIT_SLICES_MAX };
+    static adm_ticket_t queue[400];
+    uint32_t n, count = 0;
+
     make_segment(8, 8, 512);
     stage(1, 400);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
-    expect_slice(1, 1);
-    expect_slice(63, 1);
-    expect_slice(64, 2);
-    expect_slice(127, 2);
-    expect_slice(192, 4);
-    expect_slice(400, ADM_WAIT_SLICES_MAX);
+    for (n = 0; n < COUNT(waiters); n++) {
+        enter_many(child, zone, queue + count, waiters[n] - count, ADM_WAITING);
+        count = waiters[n];
+        ck_assert_int_eq(adm_ticket_slice(&queue[0]), slices[n] * ADM_WAIT_SLICE_USEC);
+    }
 }
 
 /* ---- blocked requests ------------------------------------------------------ */
