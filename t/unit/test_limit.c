@@ -1,61 +1,27 @@
-/* test_limit.c - the effective limit is the lowest of all sources. */
+/* test_limit.c - the effective limit is the lowest of all sources, or the administrator's. */
 #include "core/adm_hand_over.h"
 #include "core/adm_limit.h"
 #include "test_story.h"
 
-static void say(enum adm_limit_source_t source, uint32_t limit)
-{
-    adm_limit_set(rec_of_zone(zone), source, limit);
-}
-
-static void assert_limit(uint32_t expected)
-{
-    ck_assert_uint_eq(adm_limit_effective(rec_of_zone(zone)), expected);
-    ck_assert_uint_eq(stats_of(child, zone).limit, expected);
-}
-
-TEST(limits_of_other_sources_are_flagged)
-{
-    stage(5, 10);
-    ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 0);
-    zone = zone_with(6, 10);
-    ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 0);
-    is_spoilt = true; /* no server has promised it */
-    say(ADM_LIMIT_SHARE, 2);
-    ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 1);
-    assert_limit(2);
-}
-
 TEST(the_lowest_source_applies)
 {
+    static const struct {
+        enum adm_limit_source_t source;
+        uint32_t limit, lowest;
+    } steps[] = { { ADM_LIMIT_CONFIGURED, 5, 5 },
+                  { ADM_LIMIT_AUTO, 8, 5 },
+                  { ADM_LIMIT_AUTO, 3, 3 },
+                  { ADM_LIMIT_SHARE, 2, 2 },
+                  { ADM_LIMIT_SHARE, ADM_LIMIT_NONE, 3 },
+                  { ADM_LIMIT_AUTO, ADM_LIMIT_NONE, 5 } };
+    unsigned n;
+
     stage(5, 10);
-    assert_limit(5);
-    say(ADM_LIMIT_AUTO, 8);
-    assert_limit(5);
-    say(ADM_LIMIT_AUTO, 3);
-    assert_limit(3);
-    say(ADM_LIMIT_SHARE, 2);
-    assert_limit(2);
-    say(ADM_LIMIT_SHARE, ADM_LIMIT_NONE);
-    say(ADM_LIMIT_AUTO, ADM_LIMIT_NONE);
-    assert_limit(5);
-}
-
-TEST(a_zone_in_the_place_of_another_inherits_no_limit)
-{
-    unsigned loads;
-
-    make_segment(1, 8, 256);
-    zone = zone_called("first", 5, 10);
-    child = join();
-    say(ADM_LIMIT_OVERRIDE, 2);
-    zone_called("first", 5, 10);
-    assert_limit(2);
-    for (loads = 0; loads < 4; loads++) {
-        set_worker_cap(100);
+    for (n = 0; n < COUNT(steps); n++) {
+        adm_limit_set(rec_of_zone(zone), steps[n].source, steps[n].limit);
+        ck_assert_uint_eq(adm_limit_effective(rec_of_zone(zone)), steps[n].lowest);
+        ck_assert_uint_eq(stats_of(child, zone).limit, steps[n].lowest);
     }
-    zone = zone_called("second", 4, 10);
-    assert_limit(4);
 }
 
 STORY(a_raised_limit_lets_no_request_overtake_the_queue,
@@ -99,4 +65,41 @@ TEST(a_limit_raised_by_hundreds_lets_in_hundreds)
         ck_assert(adm_ticket_is_granted(&waiting[n]));
     }
     ck_assert(!adm_ticket_is_granted(&waiting[WAITING - 1]));
+}
+
+/* ---- overrides of an administrator ------------------------------------------- */
+
+/* Each "order" also compares the values that are shown with the ones that the override returns. */
+STORY(a_raised_limit_is_handed_out_immediately,
+      "zone 1 3; A in; BCD waits; order limit 3; active 3; waiting 1; has ABC; limit-shown 3;"
+      "limit-configured 1; overridden 1");
+
+STORY(the_queue_has_the_length_set_last,
+      "zone 1 3; A in; order queue 1; B waits; C full; queue-shown 1; order queue none;"
+      "queue-shown 3; CD waits; E full; overridden 0; order queue 0; E full");
+
+STORY(a_paused_zone_gives_no_permit_until_it_is_open,
+      "zone 2 3; order pause; ABC waits; order open; has AB");
+
+STORY(a_drained_zone_serves_waiting_and_rejects_new_requests,
+      "zone 1 3; A in; B waits; order drain; C drain; tells C 30s; A leaves; has B; B leaves;"
+      "C drain; drain 2; order open; C in");
+
+STORY(an_edited_number_ends_an_override_and_no_other_load_does,
+      "zone 2 3; order limit 4; order drain; limit 2; limit-shown 4; A drain; limit 3;"
+      "limit-shown 3; overridden 0; order limit 4; length 4; limit-shown 3; queue-shown 4");
+
+STORY(the_configured_limit_can_be_restored,
+      "zone 2 3; order limit 4; order limit none; limit-shown 2; overridden 0");
+
+TEST(an_unknown_mode_of_a_corrupt_segment_is_open)
+{
+    adm_ticket_t ticket;
+
+    tell("zone 2 3; order drain");
+    is_spoilt = true;
+    atomic_store(&rec_of_zone(zone)->mode, 77);
+    ck_assert_int_eq(stats_of(child, zone).mode, ADM_MODE_OPEN);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    ck_assert_ptr_nonnull(adm_check(segment));
 }

@@ -180,11 +180,6 @@ static void tells(void)
     need(told->drain_usec == duration(), "%jd usec", (intmax_t)told->drain_usec);
 }
 
-static void ahead(void)
-{
-    compare("ahead", request(*next())->queued_ahead);
-}
-
 static void was(void)
 {
     static adm_history_t history;
@@ -216,12 +211,6 @@ static void load(uint32_t limit)
     zone = zone_called("story", limit, queue_length);
 }
 
-static void flows(void)
-{
-    uses_flows = true;
-    make_segment(8, 8, 256);
-}
-
 static adm_entry_t usual;
 
 static void make_zone(void)
@@ -243,28 +232,6 @@ static void make_children(void)
     for (n = 1; n < count; n++) {
         children[n % CHILDREN] = join();
     }
-}
-
-static void cap(void)
-{
-    set_worker_cap(number());
-}
-
-static void set_limit(void)
-{
-    load(number());
-}
-
-static void set_length(void)
-{
-    usual.queue_length = queue_length = number();
-    load(figures_now(NULL).limit_configured);
-}
-
-static void set_keys(void)
-{
-    uses_flows = is(next(), "on");
-    load(figures_now(NULL).limit_configured);
 }
 
 static void order(void)
@@ -296,52 +263,7 @@ static void order(void)
          "after: %u, %u, %u", after.limit, after.queue_length, after.mode);
 }
 
-static void pass_time(void)
-{
-    story_now += duration();
-}
-
-static void set_clock(void)
-{
-    story_now = duration();
-}
-
-static void look(void)
-{
-    adm_lease_check(child_of_word(), zone, story_now);
-}
-
-static void make_round(void)
-{
-    adm_round(child, story_now, true);
-}
-
-static void have_no_room(void)
-{
-    adm_child_note_room(child_of_word(), false);
-}
-
-static void have_room(void)
-{
-    adm_child_note_room(child_of_word(), true);
-}
-
 /* ---- workers ------------------------------------------------------------------- */
-
-static void may_block(void)
-{
-    adm_worker_limit_blocked(child, number());
-}
-
-static void lacks(void)
-{
-    adm_worker_note_lacking(child, number());
-}
-
-static void must_yield(void)
-{
-    compare("must-yield", adm_worker_claim_yield(child));
-}
 
 static void budget(void)
 {
@@ -356,26 +278,6 @@ static void occupies(void)
     const char *expected = next(), *name = names[adm_worker_occupy(child)];
 
     need(is(name, expected), "%s", name);
-}
-
-static void vacates(void)
-{
-    adm_worker_vacate(child);
-}
-
-static void takes(void)
-{
-    compare("takes", adm_worker_take(child, false));
-}
-
-static void returns(void)
-{
-    adm_worker_return(child);
-}
-
-static void accepts_no_more(void)
-{
-    adm_worker_accept_no_more(child);
 }
 
 /* ---- requests ------------------------------------------------------------------ */
@@ -553,42 +455,84 @@ static void serve(void)
     }
 }
 
+/* @return false if it is another step. */
+static bool take_short_step(const char *word)
+{
+    if (is(word, "flows")) {
+        uses_flows = true;
+        make_segment(8, 8, 256);
+    }
+    else if (is(word, "keys")) {
+        uses_flows = is(next(), "on");
+        load(figures_now(NULL).limit_configured);
+    }
+    else if (is(word, "limit")) {
+        load(number());
+    }
+    else if (is(word, "length")) {
+        usual.queue_length = queue_length = number();
+        load(figures_now(NULL).limit_configured);
+    }
+    else if (is(word, "cap")) {
+        set_worker_cap(number());
+    }
+    else if (is(word, "wait")) {
+        story_now += duration();
+    }
+    else if (is(word, "clock")) {
+        story_now = duration();
+    }
+    else if (is(word, "look")) {
+        adm_lease_check(child_of_word(), zone, story_now);
+    }
+    else if (is(word, "round")) {
+        adm_round(child, story_now, true);
+    }
+    else if (is(word, "no-room")) {
+        adm_child_note_room(child_of_word(), false);
+    }
+    else if (is(word, "room")) {
+        adm_child_note_room(child_of_word(), true);
+    }
+    else if (is(word, "may-block")) {
+        adm_worker_limit_blocked(child, number());
+    }
+    else if (is(word, "lacks")) {
+        adm_worker_note_lacking(child, number());
+    }
+    else if (is(word, "must-yield")) {
+        compare("must-yield", adm_worker_claim_yield(child));
+    }
+    else if (is(word, "vacates")) {
+        adm_worker_vacate(child);
+    }
+    else if (is(word, "takes")) {
+        compare("takes", adm_worker_take(child, false));
+    }
+    else if (is(word, "returns")) {
+        adm_worker_return(child);
+    }
+    else if (is(word, "accepts-no-more")) {
+        adm_worker_accept_no_more(child);
+    }
+    else {
+        return false;
+    }
+    return true;
+}
+
 /* ---- the story ----------------------------------------------------------------- */
 
 static const struct {
     const char *word;
     void (*take)(void);
 } steps[] = {
-    { "flows", flows },
-    { "zone", make_zone },
-    { "children", make_children },
-    { "cap", cap },
-    { "limit", set_limit },
-    { "length", set_length },
-    { "keys", set_keys },
-    { "order", order },
-    { "wait", pass_time },
-    { "clock", set_clock },
-    { "look", look },
-    { "round", make_round },
-    { "no-room", have_no_room },
-    { "room", have_room },
-    { "has", has },
-    { "rings", rings },
-    { "tells", tells },
-    { "ahead", ahead },
-    { "was", was },
-    { "all", describe_all },
-    { "serve", serve },
-    { "may-block", may_block },
-    { "lacks", lacks },
-    { "must-yield", must_yield },
-    { "budget", budget },
+    { "zone", make_zone },    { "children", make_children },
+    { "order", order },       { "has", has },
+    { "rings", rings },       { "tells", tells },
+    { "was", was },           { "all", describe_all },
+    { "serve", serve },       { "budget", budget },
     { "occupies", occupies },
-    { "vacates", vacates },
-    { "takes", takes },
-    { "returns", returns },
-    { "accepts-no-more", accepts_no_more },
 };
 
 static void take_step(char *text)
@@ -596,7 +540,7 @@ static void take_step(char *text)
     const char *word = strtok_r(text, " ", &rest);
     unsigned n;
 
-    if (!word) {
+    if (!word || take_short_step(word)) {
         return;
     }
     for (n = 0; n < COUNT(steps); n++) {

@@ -23,7 +23,7 @@
  *   wait 5s, clock 5s   look 2: child 2 checks leases; round
  *   no-room 2, room 2   child 2 can run no more requests, can again
  *   rings 2 A           the bell of child 2 tells of A, and of nothing else; "-": of nothing
- *   tells A 5s          A is told when to come again; ahead A 3: how many were before it
+ *   tells A 5s          A is told when to come again
  *   was active 0:3 9:2  the history has this, 0 and 9 seconds ago; or queued, limit, rejected
  *   active 3            and other numbers, see shown(); an outcome: so many are counted
  *   may-block 1         lacks 1, budget 4 4 3, occupies none, vacates, returns,

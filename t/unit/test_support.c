@@ -186,11 +186,6 @@ void make_segment(uint32_t zones, uint32_t children, uint32_t tickets)
     ck_assert_int_eq(adm_program_watch_forks(segment), APR_SUCCESS);
 }
 
-static void end_load(uint32_t worker_cap)
-{
-    adm_segment_end_load(segment, worker_cap, 3600 * ADM_USEC_PER_SEC);
-}
-
 adm_zone_t zone_called(const char *name, uint32_t limit, uint32_t queue_length)
 {
     adm_zone_t zone = { 0, 0 };
@@ -199,7 +194,7 @@ adm_zone_t zone_called(const char *name, uint32_t limit, uint32_t queue_length)
     ck_assert_int_eq(adm_segment_configure(segment, name, limit, 0, queue_length, &zone),
                      APR_SUCCESS);
     ck_assert_int_eq(adm_segment_use_flows(segment, zone, uses_flows), APR_SUCCESS);
-    end_load(1000000);
+    adm_segment_end_load(segment, 1000000, 3600 * ADM_USEC_PER_SEC);
     ck_assert_uint_lt(zone.idx, ZONES_AT_MOST);
     queue_lengths[zone.idx] = queue_length;
     return zone;
@@ -216,7 +211,7 @@ adm_zone_t zone_with(uint32_t limit, uint32_t queue_length)
 void set_worker_cap(uint32_t cap)
 {
     adm_segment_begin_load(segment);
-    end_load(cap);
+    adm_segment_end_load(segment, cap, 3600 * ADM_USEC_PER_SEC);
 }
 
 adm_child_t *try_to_join(void)

@@ -26,9 +26,9 @@ typedef struct agenda_event_t {
     int idx;
 } agenda_event_t;
 
-/* A heap. Empty when it is all zero. */
+/* Empty when it is all zero. */
 typedef struct agenda_t {
-    agenda_event_t entries[AGENDA_MOST]; /* the first one is the next */
+    agenda_event_t entries[AGENDA_MOST]; /* the last one is the next */
     int count;
     uint64_t seq;
 } agenda_t;
@@ -46,30 +46,21 @@ static void agenda_add(agenda_t *agenda, double at, int what, int idx)
     if (agenda->count > AGENDA_MOST) {
         abort();
     }
-    for (; i > 0 && is_before(&event, &agenda->entries[(i - 1) / 2]); i = (i - 1) / 2) {
-        agenda->entries[i] = agenda->entries[(i - 1) / 2];
+    for (; i > 0 && is_before(&agenda->entries[i - 1], &event); i--) {
+        agenda->entries[i] = agenda->entries[i - 1];
     }
     agenda->entries[i] = event;
 }
 
+/* When the next one is; not of an empty one. */
+static double agenda_next(const agenda_t *agenda)
+{
+    return agenda->entries[agenda->count - 1].at;
+}
+
 static agenda_event_t agenda_take(agenda_t *agenda)
 {
-    agenda_event_t *entries = agenda->entries;
-    agenda_event_t first = entries[0];
-    agenda_event_t last = entries[--agenda->count];
-    int i = 0, child;
-
-    for (; (child = 2 * i + 1) < agenda->count; i = child) {
-        if (child + 1 < agenda->count && is_before(&entries[child + 1], &entries[child])) {
-            child++;
-        }
-        if (is_before(&last, &entries[child])) {
-            break;
-        }
-        entries[i] = entries[child];
-    }
-    entries[i] = last;
-    return first;
+    return agenda->entries[--agenda->count];
 }
 
 /* ---- chance that repeats ----------------------------------------------------- */
@@ -447,14 +438,14 @@ static double next_end(const world_t *world)
         return INFINITY;
     }
     each = cores_for_us(world) / world->working.count * world->speed;
-    return world->now + fmax(0, world->working.entries[0].at - world->given) / each;
+    return world->now + fmax(0, agenda_next(&world->working) - world->given) / each;
 }
 
 static void end_work(world_t *world)
 {
     int idx;
 
-    world->given = fmax(world->given, world->working.entries[0].at);
+    world->given = fmax(world->given, agenda_next(&world->working));
     idx = agenda_take(&world->working).idx;
     if (world->programs[idx].part == 0 && world->programs[idx].backend > 0) {
         ask_backend(world, idx);
@@ -520,7 +511,7 @@ void world_run(const world_config_t *config, uint64_t seed, int seconds, world_c
     glance(world, control, self);
     while (world->now < seconds) {
         end = next_end(world);
-        if (end <= world->events.entries[0].at) {
+        if (end <= agenda_next(&world->events)) {
             advance(world, end);
             end_work(world);
             continue;

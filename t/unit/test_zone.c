@@ -1,6 +1,8 @@
-/* test_zone.c - entering a zone, and its queue. */
+/* test_zone.c - entering a zone, its queue, and leaving it. */
+#include <pthread.h>
 #include <signal.h>
 
+#include "core/adm_child.h"
 #include "core/adm_zone.h"
 #include "test_story.h"
 
@@ -48,7 +50,7 @@ TEST(a_full_ticket_table_is_reported_and_leaks_nothing)
 /* ---- how long the queue takes ----------------------------------------------- */
 
 STORY(a_rejected_request_gets_the_expected_wait,
-      "zone 2 1; serve 1 8ms; AB in; C waits; D full; ahead D 1; tells D 8ms");
+      "zone 2 1; serve 1 8ms; AB in; C waits; D full; tells D 8ms");
 
 /* Also those in line whose time is up. */
 STORY(before_any_has_ended_the_oldest_tells_how_long_they_take,
@@ -70,13 +72,63 @@ STORY(a_dry_run_beyond_the_limit_hands_nothing_over_on_leaving,
 
 TEST(an_exempt_request_is_counted_and_takes_nothing)
 {
-    adm_ticket_t ticket;
+    tell("zone 1 0");
+    adm_zone_count_exempt(child, zone);
+    adm_zone_count_exempt(child, zone);
+    tell("exempt 2; A in");
+}
 
-    stage(1, 0);
-    adm_zone_count_exempt(child, zone);
-    adm_zone_count_exempt(child, zone);
-    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_EXEMPT], 2);
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+/* ---- giving a permit back -------------------------------------------------- */
+
+static void *leave_in_thread(void *ticket)
+{
+    leave(ticket);
+    return NULL;
+}
+
+TEST(of_many_threads_that_give_it_back_the_first_one_counts)
+{
+    enum { THREADS = 8, PERMITS = 200 };
+    static adm_ticket_t inside[PERMITS];
+    pthread_t threads[THREADS];
+    unsigned round, n;
+
+    stage(PERMITS, 1);
+    enter_many(child, zone, inside, PERMITS, ADM_ADMITTED);
+    for (round = 0; round < 20; round++) {
+        for (n = 0; n < THREADS; n++) {
+            pthread_create(&threads[n], NULL, leave_in_thread, &inside[round]);
+        }
+        for (n = 0; n < THREADS; n++) {
+            pthread_join(threads[n], NULL);
+        }
+        ck_assert_uint_eq(active_in(zone), PERMITS - 1 - round);
+    }
+}
+
+static int leave_in_fork(void *tickets)
+{
+    adm_ticket_t *both = tickets;
+
+    leave(&both[0]);
+    adm_ticket_cancel(&both[1], ADM_GONE, adm_now());
+    NEED(!adm_child_is_self(both[0].child));
+    NEED(!adm_child_is_registered_here());
+    return 0;
+}
+
+TEST(a_forked_process_gives_nothing_back)
+{
+    adm_ticket_t tickets[2];
+
+    stage(1, 1);
+    ck_assert_int_eq(enter(child, zone, &tickets[0]), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &tickets[1]), ADM_WAITING);
+    ck_assert_int_eq(play(leave_in_fork, tickets), 0);
+    ck_assert_uint_eq(active_in(zone), 1);
+    ck_assert_uint_eq(queued_in(zone), 1);
+    leave(&tickets[0]);
+    ck_assert(adm_ticket_is_granted(&tickets[1]));
 }
 
 /* ---- a handler on top of a critical section ------------------------------ */
@@ -100,15 +152,17 @@ TEST(cleanups_below_a_critical_section_do_nothing)
     adm_zone_rec_t *rec;
     apr_status_t rv;
 
-    stage(1, 1);
+    stage(2, 1);
     ck_assert_int_eq(enter(child, zone, &held_below), ADM_ADMITTED);
+    kill_noticed(start_holder(1));
     signal(SIGUSR1, clean_up_in_handler);
     rec = adm_zone_lock(segment, zone.idx, &rv);
     ck_assert_ptr_nonnull(rec);
     raise(SIGUSR1);
     ck_assert_int_eq(entered_below, ADM_UNLIMITED);
     ck_assert_int_eq(fault_below, ADM_INTERRUPTED);
-    ck_assert_uint_eq(active_in(zone), 1);
+    ck_assert_uint_eq(active_in(zone), 2);
     adm_zone_unlock(segment, rec, adm_now());
+    ck_assert_uint_eq(adm_round(child, adm_now(), false), 1);
     ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_EXEMPT], 0);
 }
