@@ -2,7 +2,7 @@
 # leaves as well, keeps the permit. Its programs ignore that nobody reads them.
 
 use AdmissionTest;
-use AdmissionTest::Storm;
+use Admission::Crowd;
 
 needs_modules(qw(proxy proxy_http include));
 
