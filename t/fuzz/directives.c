@@ -193,16 +193,6 @@ static const char *call(cmd_parms *cmd, void *conf, const char *args)
     }
 }
 
-static const command_rec *find_directive(const char *name)
-{
-    const command_rec *command = admission_directives;
-
-    while (command->name && strcasecmp(command->name, name) != 0) {
-        command++;
-    }
-    return command->name ? command : NULL;
-}
-
 static void obey(const reader_t *reader, const command_rec *command, const char *args)
 {
     const section_t *section = &reader->sections[reader->depth];
@@ -223,9 +213,12 @@ static void obey(const reader_t *reader, const command_rec *command, const char 
 
 static void read_directive(const reader_t *reader, const char *name, const char *args)
 {
-    const command_rec *command = find_directive(name);
+    const command_rec *command = admission_directives;
 
-    if (command) {
+    while (command->name && strcasecmp(command->name, name) != 0) {
+        command++;
+    }
+    if (command->name) {
         obey(reader, command, args);
     }
 }

@@ -46,22 +46,15 @@ static void add_bytes(story_t *fuzz, input_t *input)
     fuzz->is_ours = false;
 }
 
-static auto_saved_t take_kept(input_t *input)
+static void add_line(story_t *fuzz, input_t *input)
 {
+    size_t name = take_byte(input) % NAMES;
     auto_saved_t kept = { .limit = take_word(input),
                           .need_kb = take_word(input),
                           .largest_kb = take_word(input),
                           .at = (int64_t)(take_long(input) >> 1),
                           .memory_kb = take_long(input),
                           .cores = take_word(input) };
-
-    return kept;
-}
-
-static void add_line(story_t *fuzz, input_t *input)
-{
-    size_t name = take_byte(input) % NAMES;
-    auto_saved_t kept = take_kept(input);
     char line[AUTO_FILE_LINE];
     size_t length = auto_file_line(line, names[name], &kept);
 

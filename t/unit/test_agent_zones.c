@@ -26,22 +26,6 @@ static void say_available(int mb)
     write_file("/proc/meminfo", "MemTotal: %d kB\nMemAvailable: %d kB\n", MEMORY_MB * MB, mb * MB);
 }
 
-static void make_machine(void)
-{
-    make_folder();
-    write_file("/proc/stat", "cpu0 0 0 0 1 0 0 0 0 0 0\ncpu1 0 0 0 1 0 0 0 0 0 0\n");
-    say_available(MEMORY_MB);
-}
-
-static void start_program(adm_ticket_t *ticket)
-{
-    adm_ticket_rec_t *rec = rec_of_ticket(ticket);
-
-    write_process(++last_pid, PROGRAM_MB, PROGRAM_MB);
-    atomic_store(&rec->programs, 1);
-    atomic_store(&rec->program, adm_program_word(7, last_pid));
-}
-
 /* ---- the zones -------------------------------------------------------------- */
 
 static void begin(uint32_t need_kb)
@@ -50,7 +34,9 @@ static void begin(uint32_t need_kb)
     law_tune_t law;
     int n;
 
-    make_machine();
+    make_folder();
+    write_file("/proc/stat", "cpu0 0 0 0 1 0 0 0 0 0 0\ncpu1 0 0 0 1 0 0 0 0 0 0\n");
+    say_available(MEMORY_MB);
     memset(tickets, 0, sizeof(tickets));
     setup = (auto_setup_t){ .zones = zones, .count = ZONES, .root = folder, .state_fd = -1 };
     adm_segment_begin_load(segment);
@@ -107,7 +93,9 @@ static void start_programs(int n)
 
         if (adm_ticket_is_granted(ticket) && !atomic_load(&rec_of_ticket(ticket)->programs)) {
             adm_ticket_begin(ticket, now);
-            start_program(ticket);
+            write_process(++last_pid, PROGRAM_MB, PROGRAM_MB);
+            atomic_store(&rec_of_ticket(ticket)->programs, 1);
+            atomic_store(&rec_of_ticket(ticket)->program, adm_program_word(7, last_pid));
         }
     }
 }
