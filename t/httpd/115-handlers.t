@@ -6,10 +6,9 @@
 use AdmissionTest;
 use Admission::Program qw(build_module);
 
-my $load = 'LoadModule nameless_module ' . build_module('mod_nameless') . "\n";
-my $load_svn = 'LoadModule dav_svn_module ' . build_module('mod_dav_svn') . "\n";
-my $load_php = 'LoadModule php_module ' . build_module('mod_php') . "\n";
-my $warning = qr/ADM0153: zone z \(\S+admission\.conf:\d+\): mod_nameless\.c might serve /;
+my $module = build_module('mod_answers');
+my ($load, $load_svn, $load_php) = map { "LoadModule ${_}_module $module\n" } qw(answers dav_svn php);
+my $warning = qr/ADM0153: zone z \(\S+admission\.conf:\d+\): mod_answers\.c might serve /;
 
 sub site {
     my ($httpd) = @_;
@@ -126,5 +125,5 @@ for_each_combo(sub {
     $httpd->connect->send("OPTIONS /app/declined?decline\r\n")->answer;
     $httpd->access_log_becomes('a request that no handler takes is an error, and had a permit',
                                qr{^500 /app/declined.* zone=z status=admitted }, 1);
-    is scalar(grep { /nameless:notice.* asked/ } $httpd->error_log), 1, '... handlers were asked once';
+    is scalar(grep { /answers:notice.* asked/ } $httpd->error_log), 1, '... handlers were asked once';
 }, 'prefork+cgi', 'event+cgid');

@@ -5,12 +5,12 @@ use AdmissionTest;
 use Admission::Program qw(build_module);
 
 for_each_combo(sub {
-    my $module = build_module('mod_later');
+    my $module = build_module('mod_answers');
     my $httpd = start_httpd(conf => join '',
-        "LoadModule later_module $module\n",
+        "LoadModule answers_module $module\n",
         location('/later', 'SetHandler later', 'MaxConcurrent 1', 'AdmissionQueue 10', 'AdmissionZone z'));
     # Its module is not one of httpd's.
-    $httpd->expect_in_log(qr/ADM0153: zone z .*mod_later\.c might serve/);
+    $httpd->expect_in_log(qr/ADM0153: zone z .*mod_answers\.c might serve/);
     my $gate = sub { return "$httpd->{dir}/docs/gate$_[0]" };
     my @asked;
 

@@ -63,9 +63,9 @@ for_each_combo(sub {
     my ($combo) = @_;
     my (undef, @options) = map { $_->[2] } protocols($combo);    # of curl over TLS
     my $has_streams = @options == 2;
-    my $module = build_module('mod_buckets');
+    my $module = build_module('mod_answers');
     my $httpd = new_httpd(tls => 1, http2 => $has_streams, conf => join '',
-        "LoadModule buckets_module $module\n",
+        "LoadModule answers_module $module\n",
         (map { section("LocationMatch /$_", "SetHandler $_") } qw(broken unread flushed refused)),
         location('/limited', 'MaxConcurrent 1', 'AdmissionZone z', 'AdmissionQueue 5',
             'AdmissionHandlers all'),

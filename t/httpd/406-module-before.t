@@ -7,10 +7,10 @@
 use AdmissionTest;
 use AdmissionTest::Zone;
 use Admission::Config;
-use File::Basename 'dirname';
+use Admission::Program qw(build_module);
 
 my $module = Admission::Config::admission_module();
-my $before = $ENV{ADMISSION_BEFORE} // dirname($module) . '/mod_before.so';
+my $before = $ENV{ADMISSION_BEFORE} // build_module('mod_answers');
 my $name = $ENV{ADMISSION_BEFORE} ? 'admission_module' : 'before_module';
 my $zone = location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5');
 

@@ -5,12 +5,12 @@
 use AdmissionTest;
 use Admission::Program qw(build_module);
 
-my $module = build_module('mod_nameless');
+my $module = build_module('mod_answers');
 
 for_each_combo(sub {
     my $httpd = new_httpd(places => 8); # of worker, after a reload
     $httpd->configure(
-        "LoadModule nameless_module $module\n"
+        "LoadModule answers_module $module\n"
         . location('/app', 'SetHandler fcgid-script', 'MaxConcurrent 1', 'AdmissionQueue 10',
                    'AdmissionZone z'));
     $httpd->expect_in_log(qr/ADM0153/, qr/ADM0216: request rejected: this child was started before the reload/);
