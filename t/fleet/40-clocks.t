@@ -13,7 +13,6 @@ use Time::HiRes qw(sleep time);
 engine_or_skip('redis');
 
 my $tmp = File::Temp->newdir('admission-clock-XXXXXX', TMPDIR => 1);
-my $library = build_shared('clock');
 
 sub clock_is {
     my ($seconds) = @_;
@@ -30,7 +29,7 @@ for_each_combo(sub {
 
     clock_is(0);
     my $redis = do {
-        local @ENV{qw(LD_PRELOAD ADMISSION_CLOCK)} = ($library, "$tmp/clock");
+        local @ENV{qw(LD_PRELOAD FAULTS_DIR)} = (build_shared('faults'), "$tmp");
         Admission::Redis->start;
     };
     my $fleet = AdmissionTest::Fleet->start(lease => $lease, hold => $hold, redis => $redis);

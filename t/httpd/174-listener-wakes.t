@@ -13,7 +13,7 @@ for_each_parking_combo(sub {
     plan skip_all => 'a sanitizer wants to be loaded first' if $ENV{ADMISSION_SANITIZER};
     my $httpd = new_parking_httpd(conf =>
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100'));
-    napping($httpd)->start;
+    faulty($httpd)->start;
     my ($child) = $httpd->children;
 
     my @stay  = ask_line($httpd, 'go', $stay, $zone);
@@ -41,7 +41,7 @@ for_each_parking_combo(sub {
     my $httpd = new_parking_httpd(conf =>
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5 timeout=300s'));
     my $fails = "$httpd->{dir}/heavy/epoll";
-    preload($httpd, 'epoll', EPOLL_FAILS => $fails)->start;
+    faulty($httpd)->start;
 
     my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
     $httpd->zone_becomes($zone, 'one runs', Active => 1);
@@ -50,7 +50,7 @@ for_each_parking_combo(sub {
     $httpd->zone_becomes($zone, 'a POST request of this server waits', Queued => 1);
     Admission::File::spill($fails, '');
     $httpd->serves('go', 'the first is answered', $hold);
-    wait_for { -s "$fails.failed" } 'the next one cannot be woken';
+    wait_for { -s "${fails}_failed" } 'the next one cannot be woken';
     is scalar(grep { /^start errand/ } $httpd->record), 0, '... and does not run';
     unlink $fails or die "$fails: $!\n";
     is $errand->answer->{status}, 200, 'it runs when it can be woken';

@@ -28,7 +28,7 @@ CONF
     $httpd->expect_rejections('test.example:/cgi-bin/short', 'long');
     Admission::File::spill("$httpd->{dir}/heavy/clock", "0\n");
     # The clock of the machine is never set.
-    preload($httpd, 'clock', ADMISSION_CLOCK => "$httpd->{dir}/heavy/clock")->start;
+    faulty($httpd)->start;
     for my $seconds (3600, -3600, 25, -25) {
         my $gate = "gate$seconds";
         my ($hold) = ask_line($httpd, $gate, 0, $zone);

@@ -1,5 +1,5 @@
 # A child of the event MPM ends while requests are parked in it, or just when it has accepted
-# one: its listener is delayed by programs/nap.c.
+# one: its listener is delayed by programs/faults.c.
 
 use AdmissionTest;
 use AdmissionTest::Parking;
@@ -16,7 +16,7 @@ sub new_server {
 # Parked requests are not woken at a hard stop: event's listener would wait half a second for a
 # worker for each, and no worker is left.
 for_each_parking_combo(sub {
-    my $httpd = napping(new_server(100))->start;
+    my $httpd = faulty(new_server(100))->start;
     my @clients = ask_line($httpd, 'stop', 40, $zone);
     server_becomes($httpd, '40 requests are parked', AdmissionParked => 40);
 

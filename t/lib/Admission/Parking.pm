@@ -12,7 +12,7 @@ use Admission;
 use Admission::Config;
 use Admission::Program qw(build_shared);
 
-our @EXPORT = qw(ask_line backlog descriptors halt napping new_parking_httpd parking_conf preload
+our @EXPORT = qw(ask_line backlog descriptors faulty halt new_parking_httpd parking_conf
                  server_becomes start_parking_httpd stock_conf);
 
 my $THREADS = 6;
@@ -129,15 +129,10 @@ sub descriptors {
     return scalar grep { /^\d+$/ } readdir $files;
 }
 
-# Loads a library of t/programs before httpd, with variables for it:
-# preload($httpd, 'nap', NAP_DIR => $dir)->start.
-sub preload {
-    my ($httpd, $name, %variables) = @_;
-    $variables{LD_PRELOAD} = build_shared($name);
-    return $httpd->behind(join ' ', (map { "$_=$variables{$_}" } sort keys %variables), 'exec');
+# With faults when it is told: programs/faults.c.
+sub faulty {
+    my ($httpd) = @_;
+    return $httpd->behind("FAULTS_DIR=$httpd->{dir}/heavy LD_PRELOAD=" . build_shared('faults') . ' exec');
 }
-
-# Its listener naps when it is told: programs/nap.c.
-sub napping { return preload($_[0], 'nap', NAP_DIR => "$_[0]{dir}/heavy") }
 
 1;

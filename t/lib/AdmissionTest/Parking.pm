@@ -16,13 +16,13 @@ sub for_each_parking_combo {
     for_each_combo($story, @wanted ? @wanted : 'event+cgid');
 }
 
-# Starts a napping httpd whose only permit is held in a child of its own, which is to end:
+# Starts a faulty httpd whose only permit is held in a child of its own, which is to end:
 # ($holder, $child), and all workers of that child are idle.
 sub start_beside_holder {
     my ($httpd, $zone) = @_;
     my $child;
 
-    napping($httpd)->start;
+    faulty($httpd)->start;
     my $holder = $httpd->ask("${zone}heavy?id=holder&early=1&until=go");
     # Begun, not only admitted: mod_cgid forgets programs it is just starting.
     wait_for { $holder->has_begun } 'one runs';

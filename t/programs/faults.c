@@ -1,20 +1,34 @@
-/* nap.c - delays the listener of the event MPM, or a worker, at one point: LD_PRELOAD.
+/* faults.c - delays the listener of the event MPM, or a worker, at one point, has an
+ * epoll_ctl() that fails, and a clock that jumps: LD_PRELOAD, into httpd or Redis.
  *
- * NAP_DIR (environment) is a directory. When it has a file "nap", the listener
- * sleeps for half a second, once, when it has handed as many connections to its
- * workers as that file has bytes, and just looks whether it accepts others; and
- * makes the file "napped". When it has a file "begin", the next worker that takes a
- * new connection sleeps for a second before it counts it. While it has a file "yawn",
- * each worker that is called sleeps for a second before it looks for what, and adds a
- * byte to the file "yawned". Of what they call only APR's functions can be replaced.
+ * FAULTS_DIR (environment) is a directory. A file in it is a fault:
+ *
+ *   nap     the listener sleeps for half a second, once, when it has handed as many
+ *           connections to its workers as that file has bytes, and just looks whether it
+ *           accepts others; makes the file "napped"
+ *   doze    the listener sleeps for a second, once, before it looks at its sockets; makes
+ *           "napped"
+ *   begin   the next worker that takes a new connection sleeps for a second before it
+ *           counts it; makes "napped"
+ *   yawn    while it is there, each worker that is called sleeps for a second before it
+ *           looks for what, and adds a byte to the file "yawned"
+ *   epoll   while it is there, nothing that is to be writable can be added to a set of this
+ *           module, as when there are too many watches; "epoll_failed" gets a byte each time
+ *   clock   what is taken for the time is moved by as many seconds as it says
+ *
+ * Of what httpd calls only APR's functions can be replaced.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Have the function that this one replaces, as next(). */
 #define NEXT(name)                                         \
@@ -31,7 +45,7 @@ static __thread int is_listener;
 /* Bytes; -1: there is none. */
 static long size_of(const char *name)
 {
-    const char *dir = getenv("NAP_DIR");
+    const char *dir = getenv("FAULTS_DIR");
     struct stat status;
     char path[4096];
 
@@ -44,7 +58,7 @@ static void leave_note(const char *name, const char *mode)
     char path[4096];
     FILE *file;
 
-    snprintf(path, sizeof(path), "%s/%s", getenv("NAP_DIR"), name);
+    snprintf(path, sizeof(path), "%s/%s", getenv("FAULTS_DIR"), name);
     file = fopen(path, mode);
     if (file) {
         fputc('.', file);
@@ -67,7 +81,7 @@ static void nap_once(const char *name)
     char path[4096];
 
     if (size_of(name) >= 0) {
-        snprintf(path, sizeof(path), "%s/%s", getenv("NAP_DIR"), name);
+        snprintf(path, sizeof(path), "%s/%s", getenv("FAULTS_DIR"), name);
         remove(path);
         leave_note("napped", "w");
         nap(1000);
@@ -130,4 +144,57 @@ int apr_pollset_poll(void *pollset, long long timeout_usec, int *count, const vo
     is_listener = 1;
     nap_once("doze");
     return next(pollset, timeout_usec, count, descriptors);
+}
+
+/* APR stores a pointer with each descriptor, the module nothing. */
+int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event)
+{
+    if (operation == EPOLL_CTL_ADD && event->data.u64 == 0 && (event->events & EPOLLOUT)
+        && size_of("epoll") >= 0) {
+        leave_note("epoll_failed", "a");
+        errno = ENOSPC;
+        return -1;
+    }
+    return (int)syscall(SYS_epoll_ctl, set, operation, descriptor, event);
+}
+
+static long offset(void)
+{
+    long seconds = 0;
+    char path[4096];
+    FILE *file;
+
+    if (size_of("clock") < 0) {
+        return 0;
+    }
+    snprintf(path, sizeof(path), "%s/clock", getenv("FAULTS_DIR"));
+    file = fopen(path, "re");
+    if (file) {
+        if (fscanf(file, "%ld", &seconds) != 1) {
+            seconds = 0;
+        }
+        fclose(file);
+    }
+    return seconds;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int rv = (int)syscall(SYS_clock_gettime, clock, now);
+
+    if (rv == 0 && clock == CLOCK_REALTIME) {
+        now->tv_sec += offset();
+    }
+    return rv;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone)
+{
+    struct timespec precise;
+    int rv = clock_gettime(CLOCK_REALTIME, &precise);
+
+    (void)zone;
+    now->tv_sec = precise.tv_sec;
+    now->tv_usec = precise.tv_nsec / 1000;
+    return rv;
 }
