@@ -232,8 +232,7 @@ sub comes_to_rest {
         ok $is_alive, 'httpd answers' or return;
         # Also those of requests that no child has accepted yet.
         wait_for { !backlog($httpd) && !$httpd->live_programs_now } 'the last programs end';
-        my $ended_at = time;
-        $ended_at = $self->{last_kill} if ($self->{last_kill} // 0) > $ended_at;
+        my $ended_at = max(time, $self->{last_kill} // 0);
         $httpd->comes_to_rest;
         in_two_seconds($ended_at);
         is scalar($httpd->live_programs_now), 0, 'no program lives on uncounted';
@@ -249,6 +248,16 @@ sub comes_to_rest {
     system $ENV{CHAOS_ON_FAILURE}, $httpd->{pid}, $httpd->{dir}
         if !$ok && $ENV{CHAOS_ON_FAILURE};
     return $ok;
+}
+
+sub runs_a_request {
+    my ($httpd) = @_;
+    my $asked_at = time;
+
+    is $httpd->get("${ZONE}heavy?id=after")->{status}, 200, 'a new request runs';
+    note sprintf '... after %.2f s', time - $asked_at;
+    is_deeply [ @{ $httpd->status }{qw(AdmissionBlocked AdmissionParked AdmissionUnlimited)} ], [ 0, 0, 0 ],
+        'no request is left waiting, none ran uncounted';
 }
 
 # httpd replaces a dead daemon of mod_cgid when it comes to it.
