@@ -2,7 +2,7 @@
 # for itself, or for one that waits for it.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 
 my $include = '<!--#include virtual="/cgi-bin/%s/x?id=%s" -->';
 

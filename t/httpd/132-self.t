@@ -5,7 +5,7 @@
 
 use AdmissionTest;
 use AdmissionTest::Backend;
-use AdmissionTest::Parking;
+use Admission::Parking;
 use Admission::Config;
 
 my ($limit, $clients, $forgers) = (2, 8, 50);

@@ -2,7 +2,7 @@
 # server answers others as if none did. A connection outlives the wait of its requests.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 
 my ($threads, $limit, $waiters) = (6, 2, 60);
 my $zone = '/cgi-bin/';

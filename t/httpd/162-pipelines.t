@@ -2,7 +2,7 @@
 # in their order, whatever their method, and only one of a connection is in the queue at a time.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 
 my $zone = '/cgi-bin/';
 

@@ -6,7 +6,7 @@
 
 use AdmissionTest;
 use Admission::Config;
-use AdmissionTest::Parking;
+use Admission::Parking;
 
 my @optional = grep { Admission::Config::is_installed($_) }
                     qw(deflate proxy proxy_http auth_basic authn_core authn_file authz_user);

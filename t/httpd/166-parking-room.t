@@ -3,7 +3,7 @@
 # connections, others are rejected, and all else is served. A warning at start tells it.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 
 my $zone = '/cgi-bin/';
 

@@ -2,7 +2,7 @@
 # Clients wait to be accepted then, as without the module, and none is rejected.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 
 my $clients = 100;
 

@@ -3,7 +3,7 @@
 # immediately, also when something was stored before; and as slowly as mod_ratelimit wants.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 use Admission::Slow;
 use Socket qw(INADDR_LOOPBACK PF_INET SOCK_STREAM SOL_SOCKET SO_RCVBUF pack_sockaddr_in);
 

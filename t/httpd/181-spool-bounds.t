@@ -2,7 +2,7 @@
 # loses nothing.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 use Admission::Slow;
 
 my $zone = '/cgi-bin/';

@@ -4,7 +4,7 @@
 # Timeout, and when its child is killed.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 use Admission::Slow;
 
 my ($threads, $readers) = (6, 10);

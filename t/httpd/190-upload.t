@@ -4,7 +4,7 @@
 # whole, however they are sent.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 use Time::HiRes qw(sleep);
 
 my $zone  = '/cgi-bin/';

@@ -3,7 +3,7 @@
 # is needed to notice that, and no descriptor stays.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 use Time::HiRes qw(time);
 
 my $zone = '/cgi-bin/';

@@ -6,7 +6,7 @@
 # a reload. All others leave, and so do those that a proxy on this server has passed on.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 use Time::HiRes qw(sleep);
 
 my ($host, $close) = ('Host: test.example', 'Connection: close');
@@ -43,6 +43,18 @@ my %leaves = (
     get_reset   => [ abort => 'GET',  'HTTP/1.1', $host, $close ],
 );
 my @stays = (keys %reads_on, keys %errands);
+
+# How often threads of the children have slept: a busy loop does so all the time.
+sub switches {
+    my ($httpd) = @_;
+    my $switches = 0;
+
+    for my $pid ($httpd->children) {
+        $switches += $_ for map { $httpd->slurp($_) =~ /ctxt_switches:\s*(\d+)/g }
+                            glob "/proc/$pid/task/*/status";
+    }
+    return $switches;
+}
 
 # Asks for all of them at a path, up to their names; @return the clients by name.
 sub ask_all {

@@ -2,7 +2,7 @@
 # seconds, everybody else's place, turn and count stay as they were.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 use Time::HiRes qw(time);
 
 my $zone        = '/cgi-bin/';

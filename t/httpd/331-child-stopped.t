@@ -2,7 +2,7 @@
 # also when its program has ended, until it goes on; its client gets the answer then.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 
 for_each_combo(sub {
     my ($combo) = @_;

@@ -3,7 +3,7 @@
 # the test.)
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 
 my $zone = '/cgi-bin/';
 

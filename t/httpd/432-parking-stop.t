@@ -2,11 +2,27 @@
 # one: its listener is delayed by programs/faults.c.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 
 plan skip_all => 'a sanitizer must be loaded first' if $ENV{ADMISSION_SANITIZER};
 
 my $zone = '/cgi-bin/';
+
+# Starts a faulty httpd whose only permit is held in a child of its own, which is to end:
+# ($holder, $child), and all workers of that child are idle.
+sub start_beside_holder {
+    my ($httpd, $zone) = @_;
+    my $child;
+
+    faulty($httpd)->start;
+    my $holder = $httpd->ask("${zone}heavy?id=holder&early=1&until=go");
+    # Begun, not only admitted: mod_cgid forgets programs it is just starting.
+    wait_for { $holder->has_begun } 'one runs';
+    my ($first) = $httpd->children;
+    kill USR1 => $httpd->{pid};
+    wait_for { ($child) = grep { $_ != $first } $httpd->children } 'there is another child';
+    return ($holder, $child);
+}
 
 sub new_server {
     my ($queue) = @_;

@@ -3,7 +3,7 @@
 # five times as many.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 
 my $zone   = '/cgi-bin/';
 my $line   = 100;

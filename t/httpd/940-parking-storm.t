@@ -6,7 +6,7 @@
 # makes it longer.
 
 use AdmissionTest;
-use AdmissionTest::Parking;
+use Admission::Parking;
 use Time::HiRes qw(sleep time);
 
 my $zone    = '/cgi-bin/';

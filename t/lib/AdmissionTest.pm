@@ -18,14 +18,15 @@ use Time::HiRes ();
 
 use Admission;
 use Admission::Config;
+use Admission::Parking ();
 use Admission::Redis;
 use AdmissionTest::Httpd;
 use TestFile;
 
 our @ISA    = ('Exporter');
-our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo in_two_seconds is_in_order
-                                      lines_are location
-                                      needs_modules section virtual_host wait_for));
+our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo for_each_parking_combo
+                                      in_two_seconds is_in_order lines_are location needs_modules
+                                      section virtual_host wait_for));
 
 $Admission::HTTPD = 'AdmissionTest::Httpd';
 
@@ -62,6 +63,13 @@ sub for_each_combo {
             $_->comes_to_rest->stop for Admission::Httpd::running();
         };
     }
+}
+
+# On event with mod_cgid, or on the combinations named.
+sub for_each_parking_combo {
+    my ($story, @wanted) = @_;
+    plan skip_all => 'this httpd cannot park' if !Admission::Parking::can_park();
+    for_each_combo($story, @wanted ? @wanted : 'event+cgid');
 }
 
 # Configuration: location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'),
