@@ -34,7 +34,6 @@ for_each_parking_combo(sub {
         return $files ? $httpd->behind("ulimit -n $files && exec") : $httpd;
     };
     my $too_long = $fits + 1;
-    my $off = "AdmissionParking Off\n";
 
     # What is started, all that it says of parking, and other warnings.
     for (
@@ -54,9 +53,7 @@ for_each_parking_combo(sub {
             [ "no factor, $files files", $stock->(zone_with('a', 300), $files),
                 [ $parks, qr/^notice ADM0306: .*Factor .*\busing $chosen instead of httpd's default of 2\b/ ] ]
         } [ 8192, 26 ], [ 1024, 21 ]),
-        [ 'no factor, AdmissionParking Off', $stock->($off . zone_with('a', 4)), [$blocks] ],
-        [ 'AdmissionParking Off, and too few workers', $small->($off . zone_with('a', 40)), [$blocks],
-            qr/admission:warn.*AdmissionQueue 40\b.*worker/ ],
+        [ 'no factor, AdmissionParking Off', $stock->("AdmissionParking Off\n" . zone_with('a', 4)), [$blocks] ],
     ) {
         my ($what, $httpd, $lines, @warnings) = @$_;
         $httpd->expect_in_log(@warnings)->allow_in_log(qr/ADM0302/)->start;
