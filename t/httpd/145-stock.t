@@ -30,8 +30,7 @@ for_each_combo(sub {
     my ($old) = $httpd->fill($zone, 'reloaded', 1);
     # mod_cgid loses a request whose program its daemon is about to start.
     wait_for { scalar(my @live = $httpd->live_programs_now) == 1 } '... and so does its program';
-    $httpd->configure($httpd->{conf} =~ s/MaxConcurrent 2/MaxConcurrent 1/r);
-    $httpd->graceful;
+    $httpd->graceful($httpd->{conf} =~ s/MaxConcurrent 2/MaxConcurrent 1/r);
     my $new = $httpd->ask('/cgi-bin/heavy?id=new');
     $httpd->zone_becomes($zone, 'after a reload, the new limit counts the old request', Active => 1, Queued => 1);
     $httpd->serves('reloaded', '... and both are served', $old, $new);

@@ -169,21 +169,18 @@ for_each_parking_combo(sub {
     $httpd->start;
     if ($is_there{proxy_http}) {
         # It is its own backend, whose port is known only now.
-        $httpd->configure($conf .= 'ProxyPass /all/proxied ' . $httpd->url("/static.txt\n"));
-        $httpd->graceful;
+        $httpd->graceful($conf .= 'ProxyPass /all/proxied ' . $httpd->url("/static.txt\n"));
     }
     is $httpd->get('/all/secret')->{status}, 401, 'without the password it never comes to waiting'
         if $is_there{authn_file};
     wait_in_the_queue($httpd);
 
     $httpd->expect_in_log(qr/admission:warn.*AdmissionQueue 50 needs 51 workers/);
-    $httpd->configure("AdmissionParking Off\n$conf");
-    $httpd->graceful;
+    $httpd->graceful("AdmissionParking Off\n$conf");
     my @line = ask_line($httpd, 'off', 5, 'z');
     server_becomes($httpd, 'AdmissionParking Off: all block', AdmissionParked => 0,
                    AdmissionBlocked => 5);
-    $httpd->configure("AdmissionParking On\n$conf");
-    $httpd->graceful;
+    $httpd->graceful("AdmissionParking On\n$conf");
     push @line, map { $httpd->ask("/cgi-bin/heavy?id=on$_") } 1 .. 5;
     server_becomes($httpd, 'On again: new requests park in the queue in which old ones block',
                    AdmissionParked => 5, AdmissionBlocked => 5);

@@ -41,8 +41,7 @@ for_each_combo(sub {
     wait_for { $httpd->zone($ZONE)->{ProgramMB} > 0 } 'the size of the programs is known', 20;
     cmp_ok $httpd->zone($ZONE)->{MemoryBudgetMB}, '>', 0, '... and the memory for them';
 
-    $httpd->configure(conf('auto 2 5'));
-    $httpd->graceful;
+    $httpd->graceful(conf('auto 2 5'));
     wait_for { limit($httpd) == 5 } 'after a reload the limit is the new maximum, not the minimum';
     is $httpd->zone($ZONE)->{LimitMax}, 5, '... and is shown';
 
@@ -56,13 +55,11 @@ for_each_combo(sub {
     cmp_ok limit($httpd), '>=', 2, '... and does not start below the minimum';
     $httpd->expect_in_log(qr/admission:warn.*ADM0133: admission-agent ended \(exit code or signal 9\)/);
 
-    $httpd->configure(conf(3));
-    $httpd->graceful;
+    $httpd->graceful(conf(3));
     $httpd->zone_becomes($ZONE, 'a number applies immediately', Limit => 3, LimitMode => 'fixed',
                          LimitReason => 'none');
     my $lines = () = $httpd->error_log;
-    $httpd->configure(conf('auto 1 4'));
-    $httpd->graceful;
+    $httpd->graceful(conf('auto 1 4'));
     # It may have left that number before anybody looks.
     wait_for { limit($httpd) >= 3
                || grep { /ADM0135: .*limit 3 -> / } splice @{ [ $httpd->error_log ] }, $lines }

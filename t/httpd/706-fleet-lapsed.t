@@ -48,14 +48,12 @@ for_each_combo(sub {
     is $httpd->get('/cgi-bin/local/heavy')->{status}, 200, '... other zones do not notice';
     is $httpd->status->{AdmissionAgent}, 1, '... nor the agent';
 
-    $httpd->configure(conf('open'));
-    $httpd->graceful;
+    $httpd->graceful(conf('open'));
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'fallback=open: the own limit holds';
 
     kill CONT => $redis->{pid};
     $httpd->zone_becomes('db', 'Redis goes on: leased again', FleetState => 'leased');
-    $httpd->configure(conf('reject'));
-    $httpd->graceful;
+    $httpd->graceful(conf('reject'));
     my @agents;
     wait_for { @agents = $httpd->agents; @agents == 1 } 'there is an agent';
     kill STOP => @agents;

@@ -179,8 +179,7 @@ sub change_engine {
     my ($agent) = $httpd->agents;
     local $self->{engine} = $engine;
 
-    $httpd->configure($self->conf($n));
-    $httpd->graceful;
+    $httpd->graceful($self->conf($n));
     $httpd->next_agent($agent, 'a reload');
 }
 
