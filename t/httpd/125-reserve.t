@@ -6,35 +6,10 @@
 use AdmissionTest;
 
 my ($zone, $workers, $limit, $clients) = ('/cgi-bin/', 40, 4, 120);
-my $reserve = $workers / 4;    # the default of 25 %
-
-for_each_combo(sub {
-    my $httpd = start_httpd(workers => $workers, conf =>
-        "AdmissionParking Off\n" . location('/', "MaxConcurrent $limit"));
-    my ($in, $out) = ($workers - $reserve, $clients - $workers + $reserve);
-
-    # The default queue is longer than the workers that are left for it.
-    $httpd->expect_in_log(qr/admission:warn.*\b100\b/)->expect_rejections('test.example:/', 'reserve');
-    is $httpd->status->{AdmissionReserve}, $reserve, 'a quarter of the workers is reserved';
-    my @heavy = map { $httpd->ask("${zone}heavy?id=$_&until=go") } 1 .. $clients;
-    wait_for_answers($out, @heavy);
-    $httpd->zone_becomes('/', "$in are in, the others rejected", Active => $limit, Queued => $in - $limit,
-                         RejectedReserve => $out);
-    is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 100), { 200 => 100 },
-        'a hundred static requests pass, one after the other';
-    is_deeply statuses(answers(map { $httpd->ask('/static.txt') } 1 .. $reserve)), { 200 => $reserve },
-        'and as many concurrently as workers are reserved';
-
-    $httpd->open_gate('go');
-    my @answers = answers(@heavy);
-    is_deeply statuses(@answers), { 200 => $in, 503 => $out }, 'admitted requests get their response, the others 503';
-    is_deeply [ grep { ($_->{headers}{'retry-after'} // '') !~ /^\d+$/ } grep { $_->{status} == 503 } @answers ], [],
-        'each of them with a whole number in Retry-After';
-});
 
 for_each_combo(sub {
     my $httpd = new_httpd(workers => $workers);
-    my $limited = location($zone, "MaxConcurrent $limit", 'AdmissionQueue 0');
+    my $limited = "AdmissionParking Off\n" . location('/', "MaxConcurrent $limit");
 
     for my $refused ($workers, $workers + 1, 5000) {
         $httpd->configure("AdmissionReserve $refused\n$limited");
@@ -43,16 +18,34 @@ for_each_combo(sub {
         like $output, qr/ADM0106: AdmissionReserve $refused \(\S+:1\) .*\b40;.* 0 to 39 or /,
             '... and names the line and what is allowed';
     }
-    $httpd->configure("AdmissionReserve 39\n$limited");
-    $httpd->allow_in_log(qr/admission:warn.*ADM0104: /)->start;
-    $httpd->expect_rejections("test.example:$zone", 'reserve');
-    is $httpd->status->{AdmissionReserveFree}, 1, 'all but one in reserve: one is free';
-    my ($first) = $httpd->fill($zone, 'go', 1);
-    is_deeply statuses(answers(map { $httpd->ask("${zone}heavy") } 1 .. 3)), { 503 => 3 },
-        '... and the next requests are rejected';
-    $httpd->zone_becomes($zone, '... because of the reserve', RejectedReserve => 3);
-    is $httpd->get('/static.txt')->{status}, 200, '... but files are served';
-    $httpd->serves('go', 'the request is answered', $first);
+    # The default queue is longer than the workers that are left for it, and so can the limit be.
+    $httpd->expect_in_log(qr/admission:warn.*\b100\b/)->expect_rejections('test.example:/', 'reserve');
+    $httpd->allow_in_log(qr/admission:warn.*ADM0104: /);
+    for my $reserve ($workers / 4, 39) { # the default of 25 %, and all but one
+        my ($in, $out) = ($workers - $reserve, $clients - $workers + $reserve);
+        my $running = $in < $limit ? $in : $limit;
+
+        $httpd->configure(($reserve == 39 ? "AdmissionReserve 39\n" : '') . $limited);
+        $httpd->start;
+        is $httpd->status->{AdmissionReserve}, $reserve, "$reserve workers are reserved";
+        my @heavy = map { $httpd->ask("${zone}heavy?id=$_&until=go$reserve") } 1 .. $clients;
+        wait_for_answers($out, @heavy);
+        $httpd->zone_becomes('/', "$in are in, the others rejected", Active => $running,
+                             Queued => $in - $running, RejectedReserve => $out);
+        is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 100), { 200 => 100 },
+            'a hundred static requests pass, one after the other';
+        is_deeply statuses(answers(map { $httpd->ask('/static.txt') } 1 .. $reserve)), { 200 => $reserve },
+            'and as many concurrently as workers are reserved';
+
+        $httpd->open_gate("go$reserve");
+        my @answers = answers(@heavy);
+        is_deeply statuses(@answers), { 200 => $in, 503 => $out },
+            'admitted requests get their response, the others 503';
+        is_deeply [ grep { ($_->{headers}{'retry-after'} // '') !~ /^\d+$/ }
+                    grep { $_->{status} == 503 } @answers ], [],
+            'each of them with a whole number in Retry-After';
+        $httpd->comes_to_rest->stop;
+    }
 });
 
 # What is made instead of an error cannot park.
