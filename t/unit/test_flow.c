@@ -206,22 +206,17 @@ TEST(the_keys_of_a_later_zone_in_its_slot_are_not_shown)
     ck_assert_uint_eq(adm_view_keys(child, zone, story_now, keys), 1);
 }
 
-static size_t resident_pages_of_flows(void)
-{
-    const adm_flow_table_rec_t *table = fair_flow_table(segment, rec_of_zone(zone));
-
-    return resident_pages(table->flows, table->names);
-}
-
 TEST(viewing_a_zone_without_requests_touches_no_flow)
 {
+    const adm_flow_table_rec_t *flows;
     adm_key_stats_t keys[ADM_KEYS_SHOWN];
     size_t before;
 
     tell("flows; zone 4 20; key 1 A in; A leaves");
-    before = resident_pages_of_flows();
+    flows = fair_flow_table(segment, rec_of_zone(zone));
+    before = resident_pages(flows->flows, flows->names);
     ck_assert_uint_eq(adm_view_keys(child, zone, story_now, keys), 0);
-    ck_assert_uint_eq(resident_pages_of_flows(), before);
+    ck_assert_uint_eq(resident_pages(flows->flows, flows->names), before);
 }
 
 /* ---- damage ----------------------------------------------------------------- */

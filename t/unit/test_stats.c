@@ -53,8 +53,6 @@ TEST(each_outcome_has_a_name_of_its_own)
             ck_assert_str_ne(adm_outcome_name(one), adm_outcome_name(other));
         }
     }
-    ck_assert_str_eq(adm_outcome_name(ADM_FULL), "full");
-    ck_assert_str_eq(adm_outcome_name(ADM_WAITED), "queued");
 }
 
 TEST(a_rejection_has_a_reason_for_the_log)

@@ -69,18 +69,13 @@ TEST(unknown_names_move_nothing)
     ck_assert_uint_eq(active_in(zone), 1);
 }
 
-static int live_on(void *unused)
-{
-    return stay();
-}
-
 TEST(a_permit_stays_with_a_program_that_lives)
 {
     pid_t program;
 
     begin();
     adm_program_announce(sender, ADM_START_HERE);
-    program = start_to_stay(live_on, NULL);
+    program = start_holder(0);
     ck_assert_int_eq(inherit(successor), ADM_SUCCESSOR_KEPT);
     ck_assert_uint_eq(successor->held, 0);
     kill_unnoticed(program);

@@ -1,7 +1,6 @@
 /* test_wait.c - sleeping on a word, waiting for a permit. */
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdint.h>
 
 #include "core/adm_zone.h"
