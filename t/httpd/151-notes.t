@@ -4,7 +4,6 @@
 # stops while it waits, or runs without a limit.
 
 use AdmissionTest;
-use AdmissionTest::Zone;
 
 my $conf = join '',
     "ErrorDocument 503 /cgi-bin/page/error\n",
@@ -61,14 +60,15 @@ sub loads { return scalar(() = $_[0]->slurp('error.log') =~ /resuming normal ope
 # places for two more reloads.
 sub tells_of_no_limit {
     my ($httpd) = @_;
-    my $many = join '', map { zone("/none/$_", 1, 0) } 1 .. 16_384 - 3;
+    my @one = ('MaxConcurrent 1', 'AdmissionQueue 0');
+    my $many = join '', map { location("/none/$_", @one) } 1 .. 16_384 - 3;
 
     $httpd->expect_in_log(qr/ADM0110: /, qr/ADM0102: .*the zone table is full/,
                           qr/ADM0203: .*no record in the shared memory/);
     # prefork's children serve before it says so. A configuration must not be replaced
     # while it is read. Nobody reads the status of all those zones.
     wait_for { loads($httpd) } 'it has started';
-    for my $more ($many, zone('/cgi-bin/last/', 1, 0)) {
+    for my $more ($many, location('/cgi-bin/last/', @one)) {
         my $before = loads($httpd);
         my @old = $httpd->children;
         $httpd->configure($conf . $more);
@@ -93,10 +93,9 @@ for_each_combo(sub {
 # is a program, mod_cgid's daemon ends too, and a child that waits for it is killed.
 for_each_combo(sub {
     my $httpd = start_httpd(conf => $conf =~ s/^ErrorDocument.*\n//r);
-    my $line = in_zone($httpd, '/cgi-bin/zone/');
+    my @line = $httpd->fill('/cgi-bin/zone/', 'stop', 1);
 
-    $line->runs('stop');
-    $line->waits(map { "waiter$_" } 0 .. 2);
+    push @line, $httpd->waits('/cgi-bin/zone/', map { "waiter$_" } 0 .. 2);
     $httpd->open_gate_when_stopping('stop');
     $httpd->restart;
     $httpd->is_noted("waiter$_", code => 503, zone => $zone, status => 'stopped', queued => $_)

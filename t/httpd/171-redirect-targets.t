@@ -3,7 +3,6 @@
 # that then leads elsewhere leaves nothing behind.
 
 use AdmissionTest;
-use AdmissionTest::Zone;
 
 for_each_combo(sub {
     my $httpd = new_httpd(workers => 20);

@@ -5,7 +5,6 @@
 # takes its place that leaves in the parent what 0.1 left.
 
 use AdmissionTest;
-use AdmissionTest::Zone;
 use Admission::Config;
 use Admission::Program qw(build_module);
 
@@ -28,10 +27,7 @@ for_each_combo(sub {
     $httpd->expect_in_log(qr/admission:warn.*ADM0125: module replaced/);
     $httpd->graceful(qq(LoadModule admission_module "$module"\n$zone));
     is $is_told->(), 1, 'another layout is told';
-    my $limited = in_zone($httpd, '/cgi-bin/');
-    $limited->runs('go');
-    $limited->waits('next');
-    $limited->ends('go');
+    $httpd->serves('go', 'both requests are served', $httpd->fill('/cgi-bin/', 'go', 1, 1));
 
     $httpd->graceful;
     is $is_told->(), 1, 'and once';

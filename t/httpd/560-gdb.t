@@ -2,16 +2,13 @@
 
 use FindBin;
 use AdmissionTest;
-use AdmissionTest::Zone;
 
 plan skip_all => 'no gdb: install gdb' if !grep { -x "$_/gdb" } split /:/, $ENV{PATH};
 plan skip_all => 'only root may look into another process' if $> != 0;
 
 for_each_combo(sub {
     my $httpd = start_httpd(conf => location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
-    my $zone = in_zone($httpd, '/cgi-bin/');
-    $zone->runs('hold');
-    $zone->waits('next');
+    my @asked = $httpd->fill('/cgi-bin/', 'hold', 1, 1);
     my ($pid) = $httpd->children;
     my $macros = ($ENV{ADMISSION_SRCDIR} // "$FindBin::Bin/../..") . '/tools/adm.gdb';
     my $said = `gdb -nx -batch -p $pid -x '$macros' -ex adm-zones -ex adm-tickets -ex adm-children 2>&1`;
@@ -23,5 +20,5 @@ for_each_combo(sub {
         'adm-children';
     unlike $said, qr/^(?:No symbol|There is no member|Undefined)/m, 'no name is out of date'
         or diag $said;
-    $zone->ends('hold');
+    $httpd->serves('hold', 'both requests are served', @asked);
 }, 'event+cgid');

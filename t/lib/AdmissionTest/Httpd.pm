@@ -86,6 +86,25 @@ sub fill {
     return @clients;
 }
 
+# Asserts that requests of these ids wait in the zone, in this order. @return the clients.
+sub waits {
+    my ($self, $zone, @ids) = @_;
+    my @clients;
+
+    for (@ids) {
+        push @clients, $self->ask("${zone}x?id=$_");
+        $self->zone_becomes($zone, "$_ waits", Queued => scalar @clients);
+    }
+    return @clients;
+}
+
+# The line of the access log: is_noted('id', status => 'full', queued => 2)
+sub is_noted {
+    my ($self, $id, %is) = @_;
+    my $line = $self->logged($id);
+    return is_deeply({ map { $_ => $line->{$_} } keys %is }, \%is, "the access log of $id");
+}
+
 # Opens the gate: all these clients get their response.
 sub serves {
     my ($self, $gate, $what, @clients) = @_;
