@@ -11,7 +11,6 @@ package AdmissionTest;
 use strict;
 use warnings;
 
-use Exporter;
 use Test2::API ();
 use Test::More;
 use Time::HiRes ();
@@ -23,7 +22,7 @@ use Admission::Redis;
 use AdmissionTest::Httpd;
 use TestFile;
 
-our @ISA    = ('Exporter');
+our @ISA    = ('TestFile');
 our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo for_each_parking_combo
                                       in_two_seconds is_in_order lines_are location needs_modules
                                       section virtual_host wait_for));
@@ -39,11 +38,6 @@ Test2::API::test2_add_callback_context_acquire(sub {
     $level++ while ((caller $level + 2)[1] // '') =~ m{/lib/Admission(?:Test)?[/.]};
     $at->{level} = $level + $more;
 });
-
-sub import {
-    TestFile->import(2);
-    __PACKAGE__->export_to_level(1);
-}
 
 # Runs the same story on each combination, as a subtest each. The httpds that it makes are of
 # this combination. Those that it has not stopped must be at rest at its end, and are stopped.

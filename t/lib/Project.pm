@@ -2,20 +2,14 @@
 # strict, warnings and Test::More as well.
 package Project;
 
-use Exporter;
 use File::Basename 'dirname';
 use File::Find 'find';
 
 use Admission::File ();
 use TestFile;
 
-our @ISA    = ('Exporter');
+our @ISA    = ('TestFile');
 our @EXPORT = qw(files path slurp lines without_comments functions none);
-
-sub import {
-    TestFile->import(2);
-    __PACKAGE__->export_to_level(1);
-}
 
 my $root = $ENV{ADMISSION_SRCDIR} || dirname(__FILE__) . '/../..';
 

@@ -2,19 +2,23 @@ package TestFile;
 
 # How every test file begins and ends: it has strict, warnings and Test::More, and at its end
 # it has done its testing and need not say so. For a file that uses this, or a library that
-# calls TestFile->import(2) when it is imported.
+# inherits from it, which exports its own words as well.
 
 use strict;
 use warnings;
 
+use Exporter;
 use Test::More;
 use Test2::API ();
 
+our @ISA = ('Exporter');
+
 sub import {
-    my (undef, $level) = @_;
+    my ($class) = @_;
     strict->import;
     warnings->import;
-    Test::More->export_to_level($level // 1);
+    Test::More->export_to_level(1);
+    $class->export_to_level(1) if $class ne __PACKAGE__;
 }
 
 # Not where the file died, was skipped, or said it; nor in a process that it forked, nor in
