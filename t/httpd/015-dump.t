@@ -20,21 +20,23 @@ sub dump_of {
 # and so one zone together.
 my $conf = join '',
     location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 20 timeout=5s'),
-    location('/reports', 'AdmissionZone reports', 'MaxConcurrent 7', 'AdmissionSpool request=10000 response=off'),
+    location('/reports', 'AdmissionZone reports', 'MaxConcurrent 7',
+             'AdmissionSpool request=10000 response=off'),
     location('/found', 'MaxConcurrent auto 2'),
     location('/found/within', 'MaxConcurrent auto 2 16'),
-    section('VirtualHost *:1', 'ServerName other.example', location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 0')),
+    section('VirtualHost *:1', 'ServerName other.example',
+            location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 0')),
     map { section("VirtualHost *:$_", location('/shared', 'MaxConcurrent 3')) } 2 .. 5;
 my ($kept, $file) = (qr/request=1M response=16M/, qr/\S+admission\.conf/);
 my @zones = (
     # name, limit, queue, timeout, what is kept for slow clients, where it is configured
-    [ 'test.example:/cgi-bin/',     4,       20,  5000,  $kept, qr/$file:2/ ],
-    [ 'reports',                    7,       100, 30000, qr/request=10000 response=off/, qr/$file:7/ ],
+    [ 'test.example:/cgi-bin/',     4, 20,  5000,  $kept, qr/$file:2/ ],
+    [ 'reports',                    7, 100, 30000, qr/request=10000 response=off/, qr/$file:7/ ],
     # Without a maximum: what the reserve, a quarter of 200, leaves.
     [ 'test.example:/found',        'auto 2 150', 100, 30000, $kept, qr/$file:11/ ],
     [ 'test.example:/found/within', 'auto 2 16',  100, 30000, $kept, qr/$file:14/ ],
-    [ 'other.example:/cgi-bin/',    2,       0,   30000, $kept, qr/$file:19/ ],
-    [ 'test.example:/shared',       3,       100, 30000, $kept, qr/$file:25, also $file:30 and 2 more/ ],
+    [ 'other.example:/cgi-bin/',    2, 0,   30000, $kept, qr/$file:19/ ],
+    [ 'test.example:/shared',       3, 100, 30000, $kept, qr/$file:25, also $file:30 and 2 more/ ],
 );
 lines_are([ dump_of($conf) ], [ map {
     my ($name, $limit, $queue, $timeout, $spool, $places) = @$_;
@@ -57,7 +59,8 @@ sub wrapped {
 }
 
 my @names = dump_of(join('', map {
-    wrapped($_, location("/$_", 'MaxConcurrent 4')) . section("Directory /$_", wrapped($_, 'MaxConcurrent 4'))
+    wrapped($_, location("/$_", 'MaxConcurrent 4'))
+    . section("Directory /$_", wrapped($_, 'MaxConcurrent 4'))
 } sort keys %around), map { $needs{$_} // () } keys %around);
 is_deeply [ sort map { /^(\S+)/ } @names ],
     [ sort map { ("test.example:/$_", "test.example:Directory:/$_") } keys %around ],

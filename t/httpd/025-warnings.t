@@ -48,9 +48,10 @@ for_each_combo(sub {
         [ 'a key that may hold more than there is', zone(4, 9, 'AdmissionFair client max=5'),
           qr/ADM0122: zone test\.example:\/x \(.*\): AdmissionFair max=5 .*MaxConcurrent 4\b/ ],
         [ 'a key that may hold all', zone(4, 9, 'AdmissionFair client max=4') ],
-        [ 'a key that may hold more than some zones have', "AdmissionFair client max=5\n" . zone(4, 9) ],
-        map({ my ($directive) = split; [ "$_ without a limit", "$_\n", qr/ADM0006: $directive in / ] }
-            'AdmissionFair client', 'AdmissionPriority low true', 'AdmissionCost 2', 'AdmissionSpool request=1M'),
+        [ 'a key that may hold more than some zones', "AdmissionFair client max=5\n" . zone(4, 9) ],
+        map({ [ "$_ without a limit", "$_\n", qr/ADM0006: ${\ (split)[0]} in / ] }
+            'AdmissionCost 2', 'AdmissionFair client', 'AdmissionPriority low true',
+            'AdmissionSpool request=1M'),
     );
     push @cases, [ 'a queue beyond parking', "AsyncRequestWorkerFactor 2\n" . zone(4, 5000),
                     qr/ADM0302: .*AdmissionQueue 5000\b/ ]
@@ -72,8 +73,9 @@ for_each_combo(sub {
 # requests it can park depends on how many files may be open.
 sub logs {
     my ($what, $lines, $conf, @options) = @_;
-    my $httpd = new_httpd(conf => $conf, @options)->allow_in_log(qr/ADM01(?:05|15)|ADM0302|ADM0401/)->start;
+    my $httpd = new_httpd(conf => $conf, @options);
 
+    $httpd->allow_in_log(qr/ADM01(?:05|15)|ADM0302|ADM0401/)->start;
     lines_are([ grep { /ADM011[3-9]|ADM0126|ADM0401/ } $httpd->error_log ], $lines, $what);
     $httpd->stop;
 }
@@ -81,29 +83,33 @@ sub logs {
 # The directive that comes last counts: what "off" has ended is not warned of.
 for_each_combo(sub {
     my $together = "AdmissionRecycle 5 together=2\n";
-    logs('together= without an effect', [qr/admission:warn.*ADM0401: AdmissionRecycle: together=2/], $together);
+    my $warning = qr/admission:warn.*ADM0401: AdmissionRecycle: together=2/;
+    logs('together= without an effect', [$warning], $together);
     logs('together=, and off', [], "${together}AdmissionRecycle off\n");
 }, 'event+cgid');
 
 # 29 instead of 15: a notice of the threads that mod_http2 is given for waiting streams.
 sub instead {
     my ($now, $default) = @_;
-    return qr/:notice\].*ADM0126: H2MaxWorkers is not set; using $now instead of mod_http2's default of $default,/;
+    my $text = "H2MaxWorkers is not set; using $now instead of mod_http2's default of $default,";
+    return qr/:notice\].*ADM0126: $text/;
 }
 
 for_each_combo(sub {
+    my $long = qr/:warn\].*ADM0115:/;
     needs_modules('http2');
     logs(@$_, http2 => 1) for (
         # Of 16 threads of mod_http2 the reserve takes 4.
         [ 'a queue that fits a number that is set', [], "H2MaxWorkers 16\n" . zone(2, 10) ],
-        [ 'a queue that does not', [ qr{:warn\].*ADM0115: zone test\.example:/x .*\b12\b.*\b11\b.*H2MaxWorkers} ],
+        [ 'a queue that does not', [qr{$long zone test\.example:/x .*\b12\b.*\b11\b.*H2MaxWorkers}],
           "H2MaxWorkers 15\n" . zone(2, 10) ],
         # Ten workers a child: mod_http2 would have 15 threads.
         [ 'no number of threads', [ instead(29, 15) ], zone(2, 10) ],
         [ 'another minimum', [ instead(35, 21) ], "H2MinWorkers 14\n" . zone(2, 10) ],
         [ 'as many as may be', [ instead(512, 15) ], zone(2, 495) ],
-        [ 'a queue beyond that', [ qr/:warn\].*ADM0115: .*\b498\b.*\b497\b.*H2MaxWorkers/, instead(512, 15) ], zone(2, 496) ],
+        [ 'a queue beyond that', [ qr/$long .*\b498\b.*\b497\b.*H2MaxWorkers/, instead(512, 15) ],
+          zone(2, 496) ],
         [ 'no zone', [], '' ],
     );
-    logs('mod_http2 without its protocol', [], "H2MaxWorkers 15\n" . zone(2, 10), modules => ['http2']);
+    logs('without its protocol', [], "H2MaxWorkers 15\n" . zone(2, 10), modules => ['http2']);
 }, 'event+cgid', 'worker+cgid');

@@ -53,7 +53,7 @@ for_each_parking_combo(sub {
             [ "no factor, $files files", $stock->(zone_with('a', 300), $files),
                 [ $parks, qr/^notice ADM0306: .*Factor .*\busing $chosen instead of httpd's default of 2\b/ ] ]
         } [ 8192, 26 ], [ 1024, 21 ]),
-        [ 'no factor, AdmissionParking Off', $stock->("AdmissionParking Off\n" . zone_with('a', 4)), [$blocks] ],
+        [ 'no factor, and Off', $stock->("AdmissionParking Off\n" . zone_with('a', 4)), [$blocks] ],
     ) {
         my ($what, $httpd, $lines, @warnings) = @$_;
         $httpd->expect_in_log(@warnings)->allow_in_log(qr/ADM0302/)->start;

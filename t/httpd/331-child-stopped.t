@@ -8,7 +8,8 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $conf = location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 3 timeout=4s');
     my $httpd = $combo->{mpm} eq 'event'
-        ? start_parking_httpd(children => 2, conf => $conf) : start_httpd(workers => 8, conf => $conf);
+        ? start_parking_httpd(children => 2, conf => $conf)
+        : start_httpd(workers => 8, conf => $conf);
     $httpd->expect_rejections('test.example:/cgi-bin/', 'long');
     wait_for { $httpd->children > 1 } 'several children serve';
     my ($stays) = $httpd->children;

@@ -43,7 +43,7 @@ sub runs_at_once {
 
 for_each_combo(sub {
     plan skip_all => 'no capabilities can be given here'
-        if $> || system('setpriv --reuid nobody --inh-caps +setuid --ambient-caps +setuid true 2>/dev/null');
+        if $> || system('setpriv --reuid nobody --inh-caps +setuid --ambient-caps +setuid true');
     my $httpd = with_capabilities('+setuid');
     $httpd->expect_in_log(qr/admission:error.*ADM0116: /,
                           qr/admission:error.*ADM0203: .*can become another user/);
@@ -62,13 +62,14 @@ for_each_combo(sub {
 # ---- mpm-itk -----------------------------------------------------------------
 
 for_each_combo(sub {
-    my ($file) = grep { defined && -e } $ENV{MPM_ITK}, Admission::Config::modules_dir() . '/mpm_itk.so',
-                                        ($ENV{ADMISSION_DEPS} // '') . '/usr/lib/apache2/modules/mpm_itk.so';
+    my ($file) = grep { defined && -e } $ENV{MPM_ITK}, map { "$_/mpm_itk.so" }
+        Admission::Config::modules_dir(), ($ENV{ADMISSION_DEPS} // '') . '/usr/lib/apache2/modules';
     plan skip_all => 'no mpm-itk: see docs/dev/hacking.md' if !$file;
     plan skip_all => 'mpm-itk needs root' if $> != 0;
     plan skip_all => "$file lacks a library" if `ldd '$file'` =~ /not found/;
 
-    my $httpd = new_httpd(conf => qq(LoadModule mpm_itk_module "$file"\nAssignUserID nobody nogroup\n$zone));
+    my $itk = qq(LoadModule mpm_itk_module "$file"\nAssignUserID nobody nogroup\n);
+    my $httpd = new_httpd(conf => $itk . $zone);
     chmod 0777, "$httpd->{dir}/run";
     $httpd->start;
     is scalar($httpd->lines_of('ADM0116')), 0, 'children that still are root are no news';

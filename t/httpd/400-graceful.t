@@ -5,7 +5,8 @@ use AdmissionTest;
 
 sub zone_of {
     my ($limit) = @_;
-    return "LogLevel admission:trace1\n" . location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 8');
+    return "LogLevel admission:trace1\n"
+        . location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 8');
 }
 
 for_each_combo(sub {
@@ -22,10 +23,10 @@ for_each_combo(sub {
 
     my ($daemon) = $httpd->daemons;
     $httpd->graceful;
-    wait_for { !grep { $_ == $daemon } $httpd->daemons } 'the daemon of the programs ends' if $daemon;
+    wait_for { !grep { $_ == $daemon } $httpd->daemons } 'their daemon ends' if $daemon;
     is $httpd->live_programs_now, 2, 'the programs continue';
-    $httpd->zone_becomes($zone, 'counts and counters survive', Active => 2, Queued => 1, Admitted => 2,
-                         QueuedMax => 1, Limit => 2);
+    $httpd->zone_becomes($zone, 'counts and counters survive', Active => 2, Queued => 1,
+                         Admitted => 2, QueuedMax => 1, Limit => 2);
     $client{new1} = $ask->('new1', 'last');
     $httpd->zone_becomes($zone, 'a new request waits for the old ones', Active => 2, Queued => 2);
     is $watch->most, 2, 'old and new together kept the limit';
@@ -59,7 +60,8 @@ for_each_combo(sub {
     $httpd->zone_becomes($zone, 'all is counted, nothing was reclaimed', Active => 0, Queued => 0,
                          Admitted => $admitted, Orphans => 0, Reclaimed => 0);
     # A program closes its output a moment before it has ended.
-    cmp_ok scalar(grep { /the permit is kept/ } $httpd->error_log), '<', 4, 'programs that have ended keep no permits';
+    cmp_ok scalar(grep { /the permit is kept/ } $httpd->error_log), '<', 4,
+        'programs that have ended keep no permits';
     like join(', ', $httpd->record), qr/end $third, start $next/,
         'the new one started after the last of the old line had ended';
 
@@ -84,5 +86,6 @@ for_each_combo(sub {
     $httpd->allow_in_log(qr/ADM010[345]|ADM0302/);
     $httpd->expect_in_log(qr/admission:warn.*ADM0110: the zones can use \d+ tickets/);
     # 228 tickets each.
-    $httpd->graceful(join '', map { location("/zone$_", 'MaxConcurrent 100', 'AdmissionQueue 0') } 1 .. 700);
+    $httpd->graceful(join '', map {
+        location("/zone$_", 'MaxConcurrent 100', 'AdmissionQueue 0') } 1 .. 700);
 }, 'event+cgid');

@@ -54,7 +54,7 @@ sub all_agree {
 sub all_say {
     my ($httpd, $zone, %expected) = @_;
     my $shown = $httpd->zone($zone);
-    is_deeply +{ map { $_ => $shown->{$_} } keys %expected }, \%expected, "what became of requests of $zone";
+    is_deeply +{ map { $_ => $shown->{$_} } keys %expected }, \%expected, "the numbers of $zone";
     all_agree($httpd, $zone, 1);
 
     my %lines = (admitted => $expected{Admitted} - $expected{AdmittedAfterWait},
@@ -96,12 +96,13 @@ for_each_combo(sub {
         . location('/cgi-bin/hasty/', 'AdmissionQueue 3 timeout=100ms')
         . location('/cgi-bin/wide/', 'MaxConcurrent 12', 'AdmissionQueue 0')
         . location('/found/', 'MaxConcurrent auto')
-        . location('/dry/', 'MaxConcurrent 1', 'AdmissionQueue 5', 'AdmissionDryRun On'))->alone->start;
+        . location('/dry/', 'MaxConcurrent 1', 'AdmissionQueue 5', 'AdmissionDryRun On'))
+        ->alone->start;
     $httpd->expect_in_log(qr/ADM0104: .*wide/)->allow_in_log(qr/ADM0302: .*found/);
     $httpd->expect_rejections($ZONE, $_) for qw(full long);
     $httpd->expect_rejections($WIDE, 'reserve');
     my $is_empty = sub {
-        $httpd->zone_becomes($ZONE, 'no request runs or waits', Active => 0, Queued => 0, OldestWaitMs => 0);
+        $httpd->zone_becomes($ZONE, 'it is empty', Active => 0, Queued => 0, OldestWaitMs => 0);
     };
 
     # All at once: how many find what is up to chance, and counted.
@@ -126,8 +127,8 @@ for_each_combo(sub {
     push @hold, $httpd->ask('/cgi-bin/heavy?ms=20');
     $httpd->zone_becomes($ZONE, 'one waits for its turn', Queued => 1);
     my $status;
-    wait_for { ($status = $httpd->status)->{zone}{$ZONE}{OldestWaitMs} >= 200 } 'OldestWaitMs grows meanwhile';
-    is $status->{AdmissionBlocked} + $status->{AdmissionParked}, 1, 'the request is blocked or parked';
+    wait_for { ($status = $httpd->status)->{zone}{$ZONE}{OldestWaitMs} >= 200 } '... for 0.2 s';
+    is $status->{AdmissionBlocked} + $status->{AdmissionParked}, 1, '... blocked or parked';
     $httpd->serves('go', 'the others end well', @hold);
     $is_empty->();
     cmp_ok $waited, '<=', $ran - 2, 'the first two had not waited';
@@ -140,10 +141,11 @@ for_each_combo(sub {
 
     $status = $httpd->status;
     my %zones = %{ $status->{zone} };
-    is_deeply [ @$status{qw(AdmissionZones AdmissionReserve)} ], [ 4, 10 ], 'the zones and the reserve';
-    is_deeply [ @{ $zones{'test.example:/found/'} }{qw(QueueLength QueueTimeoutMs)} ], [ 100, 30_000 ], 'the default queue';
-    is_deeply [ grep { /^Admission/ && $status->{$_} !~ /^\d+$/ } keys %$status ], ['AdmissionEngineState'],
-        'what is of the server is whole numbers';
+    is_deeply [ @$status{qw(AdmissionZones AdmissionReserve)} ], [ 4, 10 ], 'zones and reserve';
+    is_deeply [ @{ $zones{'test.example:/found/'} }{qw(QueueLength QueueTimeoutMs)} ],
+        [ 100, 30_000 ], 'the default queue';
+    is_deeply [ grep { /^Admission/ && $status->{$_} !~ /^\d+$/ } keys %$status ],
+        ['AdmissionEngineState'], 'what is of the server is whole numbers';
     for my $zone (values %zones) {
         is_deeply [ sort grep { $zone->{$_} !~ /^\d+$/ } keys %$zone ],
             [qw(FleetState LimitMode LimitReason Mode Name)], "... and of the zone $zone->{Name}";
@@ -165,10 +167,10 @@ for_each_combo(sub {
 
     my $rejected = $statuses->{503} + 3;
     like $httpd->get("/server-status$_")->{body},
-        qr{>\Q$ZONE\E</a>: limit 2, 0 running, 0 waiting, $rejected rejected</dd>}, "server-status$_ has a line for the zone"
-        for '', '?notable';
+        qr{>\Q$ZONE\E</a>: limit 2, 0 running, 0 waiting, $rejected rejected</dd>},
+        "server-status$_ has a line for the zone" for '', '?notable';
     my %label = $httpd->get('/admission?zone=test.example:/found/')->{body}
         =~ m{<div data-field="(\w+)"[^>]*><dt>([^<]*)}g;
-    is_deeply [ @label{qw(QueueTimeoutMs MemoryBudgetMB Limit)} ], [ 'Queue timeout', 'Memory budget', 'Limit' ],
-        'the page has the units with the numbers';
+    is_deeply [ @label{qw(QueueTimeoutMs MemoryBudgetMB Limit)} ],
+        [ 'Queue timeout', 'Memory budget', 'Limit' ], 'the page has the units with the numbers';
 });

@@ -22,7 +22,7 @@ sub refuses {
 
     for my $query (@queries) {
         my $answer = $httpd->get("/admission?$query");
-        is_deeply [ @$answer{qw(status body)} ], [ $status, "$why\n" ], substr "?$query: $status", 0, 60;
+        is_deeply [ @$answer{qw(status body)} ], [ $status, "$why\n" ], substr "?$query", 0, 60;
     }
 }
 
@@ -36,7 +36,8 @@ sub json_of {
 
 for_each_combo(sub {
     my $name = 'test.example:/cgi-bin/';
-    my $httpd = start_httpd(workers => 40, conf => location('/admission', 'SetHandler admission-status')
+    my $httpd = start_httpd(workers => 40, conf =>
+        location('/admission', 'SetHandler admission-status')
         . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 3')
         . location('/never-used', 'MaxConcurrent 1', 'AdmissionQueue 0'));
     my @line = $httpd->fill('/cgi-bin/', 'go', 1);
@@ -96,17 +97,20 @@ for_each_combo(sub {
     is_deeply [ map { scalar @{ $_->{history}{active} } } @{ json_of($httpd, "history=$used") } ],
         [ 600 ], 'a zone that was never used has a history';
     refuses($httpd, 404, "No zone is called '$_->[1]'.", $_->[0])
-        for [ 'json&zone=no/such', 'no/such' ], [ 'json&history=no%0Asuch', "no\nsuch" ], [ 'json&who=none', 'none' ],
-            [ 'prometheus&zone=', '' ], [ 'zone=%C3%BC', "\xc3\xbc" ], [ 'json&zone=%ff', "\xc3\xbf" ],
-            [ 'json&zone=' . 'x' x 4000, 'x' x 4000 ];
-    refuses($httpd, 404, "There is no output 'auto': use json, prometheus, ready, zone=NAME or filter=TEXT.", 'auto');
+        for [ 'json&zone=no/such', 'no/such' ], [ 'json&history=no%0Asuch', "no\nsuch" ],
+            [ 'json&who=none', 'none' ], [ 'prometheus&zone=', '' ], [ 'zone=%C3%BC', "\xc3\xbc" ],
+            [ 'json&zone=%ff', "\xc3\xbf" ], [ 'json&zone=' . 'x' x 4000, 'x' x 4000 ];
+    refuses($httpd, 404, "There is no output 'auto': "
+            . 'use json, prometheus, ready, zone=NAME or filter=TEXT.', 'auto');
     refuses($httpd, 400, 'zone=, history= and who= name one zone, and once, encoded as in a URL.',
             'json&zone=%zz', "json&zone=$used&zone=$used", "json&zone=$used&history=$used");
     refuses($httpd, 400, 'history= and who= belong to json: ?json&history=NAME.',
             "history=$used", "prometheus&history=$used", "who=$used");
     refuses($httpd, 400, 'filter= is given once, and encoded as in a URL.', 'filter=%zz');
-    refuses($httpd, 400, 'filter= belongs to the page of all zones.', "zone=$used&filter=x", 'json&filter=x');
-    refuses($httpd, 400, 'A response has one format: json, prometheus, ready, or the page.', 'json&prometheus');
+    refuses($httpd, 400, 'filter= belongs to the page of all zones.',
+            "zone=$used&filter=x", 'json&filter=x');
+    refuses($httpd, 400, 'A response has one format: json, prometheus, ready, or the page.',
+            'json&prometheus');
 
     $httpd->serves('go', 'all end well', @line);
     $httpd->zone_becomes('/cgi-bin/', 'and have ended', Active => 0);

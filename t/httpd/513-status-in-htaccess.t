@@ -20,9 +20,10 @@ my %way = (
 );
 
 my @lines = (
-    'MaxConcurrent 4', 'AdmissionQueue 10', 'AdmissionHandlers all', 'AdmissionZone heavy', q(AdmissionExempt "true"),
-    'AdmissionReject 429', 'AdmissionDryRun On', 'AdmissionFair client', 'AdmissionPriority high "true"',
-    'AdmissionCost 2', 'AdmissionSpool request=off', 'AdmissionReserve 5',
+    'MaxConcurrent 4', 'AdmissionQueue 10', 'AdmissionHandlers all', 'AdmissionZone heavy',
+    'AdmissionExempt "true"', 'AdmissionReject 429', 'AdmissionDryRun On', 'AdmissionFair client',
+    'AdmissionPriority high "true"', 'AdmissionCost 2', 'AdmissionSpool request=off',
+    'AdmissionReserve 5',
 );
 my @directives = map { (split)[0] } @lines;
 # httpd itself refuses to list AdmissionReserve, which is the server's alone.
@@ -32,10 +33,10 @@ sub refuses_directives {
     my ($httpd) = @_;
     for my $kind (qw(all listed)) {
         $httpd->put("$kind/page.txt", "page\n");
-        is $httpd->get("/$kind/page.txt")->{status}, 200, "$kind: the page is there without .htaccess";
+        is $httpd->get("/$kind/page.txt")->{status}, 200, "$kind: a page without .htaccess";
         for my $line (@lines) {
             $httpd->put("$kind/.htaccess", "$line\n");
-            is $httpd->get("/$kind/page.txt")->{status}, 500, "$kind: '$line' in .htaccess is refused";
+            is $httpd->get("/$kind/page.txt")->{status}, 500, "$kind: '$line' is refused";
         }
     }
 }
@@ -75,7 +76,8 @@ for_each_combo(sub {
     };
     refuses_directives($httpd);
     $all_hold->('at first');
-    cmp_ok scalar($httpd->lines_of('ADM0206')), '<=', scalar($httpd->children), 'a child logs it once a minute';
+    cmp_ok scalar($httpd->lines_of('ADM0206')), '<=', scalar($httpd->children),
+        'a child logs it once a minute';
 
     # An .htaccess that says the same as the configuration changes nothing there.
     # It is logged by a child that was not asked before.

@@ -11,9 +11,10 @@ my $conf = join '',
     "MaxConcurrent 40\nAdmissionZone server\nAdmissionQueue 10\n",
     section('FilesMatch "\.php$"', 'MaxConcurrent 8', 'AdmissionZone files'),
     location('/index.php', 'MaxConcurrent 9', 'AdmissionZone index'),
-    location('/search', 'MaxConcurrent 2', 'AdmissionZone search', 'AdmissionQueue 5 timeout=3s target=500ms',
-             'AdmissionReject 429 retry-after=7', 'AdmissionFair client max=2',
-             q(AdmissionPriority low "-R '192.0.2.0/24'"), 'AdmissionCost 2 "%{QUERY_STRING} =~ /all/"'),
+    location('/search', 'MaxConcurrent 2', 'AdmissionZone search',
+             'AdmissionQueue 5 timeout=3s target=500ms', 'AdmissionReject 429 retry-after=7',
+             'AdmissionFair client max=2', q(AdmissionPriority low "-R '192.0.2.0/24'"),
+             'AdmissionCost 2 "%{QUERY_STRING} =~ /all/"'),
     location('/health', $probe),
     location('/off', 'MaxConcurrent off'),
     location('/nowhere.txt', 'RewriteEngine Off'),
@@ -22,7 +23,8 @@ my $conf = join '',
     virtual_host('test.example', 'DocumentRoot DOCS'),
     virtual_host('other.example', 'ServerAlias www.other.example', 'DocumentRoot DOCS',
                  location('/search', 'MaxConcurrent 3', 'AdmissionZone other')),
-    section('IfModule mod_macro.c', section('Macro Probe $path', location('$path', $probe)), 'Use Probe /probe');
+    section('IfModule mod_macro.c', section('Macro Probe $path', location('$path', $probe)),
+            'Use Probe /probe');
 
 my %explained = (
     '/search'    => { zone => 'search', limit => 2, counts => qr/^yes/, leadsTo => qr{^/index.php, handler cgi-script},
@@ -76,7 +78,8 @@ sub is_like {
 }
 
 for_each_combo(sub {
-    my $httpd = new_httpd(modules => [ grep { Admission::Config::is_installed($_) } 'macro' ], workers => 100);
+    my @macro = grep { Admission::Config::is_installed($_) } 'macro';
+    my $httpd = new_httpd(modules => \@macro, workers => 100);
 
     $httpd->configure($conf =~ s/DOCS/$httpd->{dir}\/docs/gr);
     $httpd->put('.htaccess', "RewriteEngine On\nRewriteCond %{REQUEST_FILENAME} !-f\nRewriteRule . /index.php [L]\n");

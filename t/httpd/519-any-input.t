@@ -35,7 +35,8 @@ sub mutated {
     return $text;
 }
 
-# Assertion: all responses, on keep-alive connections, have these statuses. @return { status => number }
+# Assertion: all responses, on keep-alive connections, have these statuses. @return
+# { status => number }
 sub are_answered {
     my ($what, $statuses, $httpd, $send) = @_;
     my %is_expected = map { $_ => 1 } @$statuses;
@@ -78,7 +79,7 @@ for_each_combo(sub {
     $httpd->zone_becomes('/cgi-bin/', '... applies', Limit => 4, QueueLength => 9, Mode => 'open');
 
     my $before = $httpd->zone('/cgi-bin/')->{Admitted};
-    my $count = are_answered('ticket headers: served, or rejected by httpd', [ 200, 400 ], $httpd, sub {
+    my $count = are_answered('tickets: served, or rejected by httpd', [ 200, 400 ], $httpd, sub {
         my $ticket = mutated($VALID{ticket}[ rand @{ $VALID{ticket} } ]) =~ s/[\r\n\0]//gr;
         return $_[0]->ask('/cgi-bin/heavy', keep => 1, headers => [ "Admission-Ticket: $ticket" ]);
     });

@@ -12,7 +12,7 @@ use JSON::PP ();
 plan skip_all => 'no browser: install chromium' if !AdmissionTest::Browser::program();
 
 my $ZONE = 'test.example:/cgi-bin/';
-my $PATH = '/cgi-bin/a-name-that-is-much-too-long-for-the-width-of-a-telephone-and-cannot-be-broken/';
+my $PATH = '/cgi-bin/a-name-that-is-much-too-long-for-the-width-of-a-phone-and-cannot-be-broken/';
 my $LONG = "test.example:$PATH";
 
 # { heading => { name => number } } of all sections.
@@ -267,7 +267,8 @@ for_each_combo(sub {
     $browser->quit;
 
     # A thousand zones: the page comes immediately, works, and finds any of them.
-    $httpd->add_conf(join '', map { location("/zone/$_", 'MaxConcurrent 1', 'AdmissionQueue 0') } 1 .. 998);
+    $httpd->add_conf(join '', map {
+        location("/zone/$_", 'MaxConcurrent 1', 'AdmissionQueue 0') } 1 .. 998);
     $httpd->graceful;
     $browser = AdmissionTest::Browser->start(width => 360, height => 900);
     $browser->visit($url);

@@ -26,7 +26,8 @@ sub flood {
 }
 
 for_each_combo(sub {
-    my $httpd = start_httpd(conf => join '', map { location($_, 'MaxConcurrent 1', 'AdmissionQueue 0') } @zones);
+    my $httpd = start_httpd(conf => join '', map {
+        location($_, 'MaxConcurrent 1', 'AdmissionQueue 0') } @zones);
     $httpd->expect_rejections("test.example:$_", 'full') for @zones;
     my $log_before = $httpd->error_log;
     my %minutes = map { $_ => flood($httpd, $_) } @zones;

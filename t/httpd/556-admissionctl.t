@@ -60,27 +60,32 @@ sub distrusts {
                         uri => "/\x{9b}2J" } ] } ] });
     # Status, body, what is reported about it.
     my %answer = (
-        redirect => [ "302 Found\r\nLocation: http://127.0.0.1:1/", '', qr{status 302, a redirect to http://127\.0\.0\.1:1/\..* -u } ],
+        redirect => [ "302 Found\r\nLocation: http://127.0.0.1:1/", '',
+                      qr{status 302, a redirect to http://127\.0\.0\.1:1/\..* -u } ],
         html     => [ '200 OK', '<html>', qr/status 200/ ],
         list     => [ '200 OK', '[1]', qr/status 200/ ],
         nameless => [ '200 OK', '{"version":2,"server":{},"zones":[{"limit":1}]}', qr/status 200/ ],
-        newer    => [ '200 OK', '{"version":9,"server":{},"zones":[]}', qr/version 9, this program knows 2/ ],
+        newer    => [ '200 OK', '{"version":9,"server":{},"zones":[]}',
+                      qr/version 9, this program knows 2/ ],
         evil     => [ '200 OK', $evil, qr/evil\\x\{1/ ],
         dead     => [ "\0\e[2J", '', qr/./ ],
         map { $_->[0] => [ $_->[1], '{"version":3,"zones":"of the backend"}' ] }
             [ text_behind => "404 Not Found\r\nContent-Type: text/plain; charset=utf-8" ],
-            [ json_behind => "200 OK\r\nContent-Type: application/json" ], [ html_behind => "200 OK\r\nContent-Type: text/html" ],
+            [ json_behind => "200 OK\r\nContent-Type: application/json" ],
+            [ html_behind => "200 OK\r\nContent-Type: text/html" ],
     );
     my (undef, $port) = start_backend(sub {
         my ($client) = @_;
         my $head = read_head($client) // return;
         my ($kind) = $head =~ m{^\w+ /(\w+)};
-        syswrite $client, "HTTP/1.1 $answer{$kind}[0]\r\nConnection: close\r\n\r\n$answer{$kind}[1]";
+        my ($status, $body) = @{ $answer{$kind} };
+        syswrite $client, "HTTP/1.1 $status\r\nConnection: close\r\n\r\n$body";
     });
     for my $kind (grep { $answer{$_}[2] } sort keys %answer) {
         my $is_shown = $kind eq 'evil';
         my @there = ('-u', "http://127.0.0.1:$port/$kind");
-        for my $words ([qw(limit evil 3)], $is_shown ? ([ 'show' ], [qw(who evil)], [qw(-n 1 top)]) : ()) {
+        for my $words ([qw(limit evil 3)],
+                       $is_shown ? (['show'], [qw(who evil)], [qw(-n 1 top)]) : ()) {
             my $said = ctl($is_shown ? 0 : 1, @there, @$words);
             like $said, $answer{$kind}[2], '... with a sentence, or in numbers';
             unlike $said, qr/[\0-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae/, '... and nothing raw';
@@ -104,7 +109,8 @@ sub distrusts {
 sub asks_behind_a_proxy {
     my ($httpd) = @_;
     my $front = start_httpd(modules => [qw(proxy proxy_http)], conf =>
-        join('', map { qq(ProxyPass "/$_" "!"\n) } qw(server-status admission-status admission-control))
+        join('', map { qq(ProxyPass "/$_" "!"\n) }
+             qw(server-status admission-status admission-control))
         . qq(ProxyPass "/" "http://127.0.0.1:$httpd->{port}/behind/"\n)
         . location('/admission-status', 'SetHandler admission-status')
         . location('/admission-control', 'SetHandler admission-control')
@@ -224,7 +230,7 @@ sub waits_for_answers {
             $httpd->put('../heavy/begun', '');
             select undef, undef, undef, 0.005 until -e $gate;
         }
-        my $server = $httpd->connect->send($request);
+        my $server = $httpd->connect->send($request =~ s/\r\n\r\n/\r\nConnection: close\r\n\r\n/r);
         $server->read_some until $server->{ended};
         syswrite $client, $server->{buffer};
     });
@@ -243,7 +249,8 @@ sub waits_for_answers {
         waitpid $pid, 0;
         is $? >> 8, 128, '... and ends it';
         my @orders = map { /limit (\d+ -> \d+)/ } $httpd->lines_of('ADM0207');
-        is_deeply [ splice @orders, $before ], [ '2 -> 1', '1 -> 2' ], '... when the first order is answered: the limit is restored';
+        is_deeply [ splice @orders, $before ], [ '2 -> 1', '1 -> 2' ],
+            '... when the first order is answered: the limit is restored';
     }
 }
 
@@ -257,18 +264,19 @@ sub sweeps {
 
     # Told to end, told so impatiently, and with nobody left who reads; at any moment of the
     # first step, and of a later one.
-    for ((map { [ 1, 10, 0, @$_ ] } ['TERM'], ['QUIT'], ['USR1'], ['ALRM'], ['ABRT'], [ ('INT') x 50 ], []),
+    for ((map { [ 1, 10, 0, @$_ ] } map({ [$_] } qw(TERM QUIT USR1 ALRM ABRT)), [('INT') x 50], []),
          map { $_ % 2 ? [ 2, 0.2, 0.2 + $_ / 200, 'INT' ] : [ 0, 10, $_ / 200, 'INT' ] } 0 .. 19) {
         my ($step, $seconds, $pause, @signals) = @$_;
         my ($pid, $reader) = start_sweep('cgi', @signals ? $seconds : 1);
         wait_for { $httpd->slurp("/proc/$pid/status") =~ /^SigCgt:.*[2367abef]$/m } 'it can be interrupted';
-        $httpd->zone_becomes('/cgi-bin/', "another sweep has reached limit $step", Limit => $step) if $step;
+        $httpd->zone_becomes('/cgi-bin/', "a sweep is at limit $step", Limit => $step) if $step;
         close $reader if !@signals;
         select undef, undef, undef, $pause;
         for my $signal (@signals) { kill $signal => $pid; select undef, undef, undef, 0.0005 }
         waitpid $pid, 0;
         my $zone = $httpd->zone('/cgi-bin/');
-        is "@$zone{qw(Limit LimitOrdered)}", '3 3', "the limit of before is in force after @{[ @signals . ' ' . ($signals[0] // 'SIGPIPE') ]}";
+        is "@$zone{qw(Limit LimitOrdered)}", '3 3', 'the limit of before is in force after '
+            . @signals . ' ' . ($signals[0] // 'SIGPIPE');
     }
 
     # Another administrator.
