@@ -15,14 +15,16 @@ static pid_t self;
 
 /* ---- claim ---------------------------------------------------------------- */
 
-/* Clear everything behind `life` and `alive`. Other processes use the rest of a
- * record only while it is LIVE. */
+/* Clear everything behind `cleared_as`. Other processes use the rest of a record
+ * only while it is LIVE. The sequence number comes last: a child that is killed
+ * before has no workers, whatever the record still has of an earlier child. */
 static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
-                         uint32_t generation)
+                         uint32_t generation, uint32_t sequence)
 {
     size_t kept = offsetof(adm_child_rec_t, generation);
 
     memset((char *)rec + kept, 0, sizeof(*rec) - kept);
+    atomic_store(&rec->cleared_as, sequence);
     atomic_store(&rec->generation, generation);
     memset(doorbell->summary, 0, sizeof(doorbell->summary));
 }
@@ -58,7 +60,7 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
         return false;
     }
     ADM_FAULT(child_claimed); /* C1_claim */
-    clear_record(rec, doorbell, generation);
+    clear_record(rec, doorbell, generation, sequence);
     clear_parts(segment, idx);
     if (adm_lock_hold_for_life(&rec->alive) != ADM_LOCKED) {
         /* C3_claim_undone: a slow reaper holds the lock for a moment. Take

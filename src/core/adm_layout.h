@@ -419,6 +419,8 @@ typedef struct adm_child_rec_t {
     adm_lock_t alive;      /* held by the child's main thread while it lives */
 
     /* Written by the child; no lock. */
+    atomic_uint
+        cleared_as; /* sequence number of the life that cleared the rest */
     atomic_uint generation;
     atomic_uint workers_asked; /* workers held, or just being asked for */
     atomic_uint workers_held;

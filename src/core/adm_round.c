@@ -120,15 +120,18 @@ static uint32_t reap_chunk(round_t *round, uint32_t chunk, uint32_t child_idx,
     return count;
 }
 
-/* Free a dead child's record, and the workers that it held. */
+/* Free a dead child's record, and the workers that it held. If it was killed
+ * before it had cleared its record, the count is an earlier child's. */
 static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
                         uint64_t life)
 {
-    uint32_t workers_held = atomic_load(&rec->workers_held);
+    uint32_t sequence = adm_life_sequence(life);
+    bool is_cleared = atomic_load(&rec->cleared_as) == sequence;
+    uint32_t workers_held = is_cleared ? atomic_load(&rec->workers_held) : 0;
 
     /* C7_record_free */
     if (atomic_compare_exchange_strong(&rec->life, &life,
-                                       adm_life(0, adm_life_sequence(life) + 1,
+                                       adm_life(0, sequence + 1,
                                                 ADM_LIFE_FREE))) {
         atomic_fetch_sub(&segment->header->workers_held, workers_held);
     }
