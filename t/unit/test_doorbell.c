@@ -52,6 +52,7 @@ TEST(impossible_slots_and_children_ring_nothing)
     adm_doorbell_ring_slot(segment, 9, 1);
     adm_doorbell_ring_slot(segment, UINT32_MAX, 1);
     ck_assert_uint_eq(rung(10), 0);
+    ck_assert_uint_eq(atomic_load(&child->doorbell->rings), 0);
 }
 
 /* The deadline of a dispatcher. The test changes it between the dispatcher's check and its

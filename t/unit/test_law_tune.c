@@ -126,6 +126,7 @@ TEST(a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance)
     /* The program has stopped growing: the next ones are expected to have its size. */
     ck_assert_uint_ge(look_for(0.5), 3);
     ck_assert_uint_ge(law_tune_show(&bench.tune, 0).largest_mb, 199);
+    ck_assert_uint_eq(law_tune_show(&bench.tune, 0).program_mb, 200);
 }
 
 TEST(a_large_program_that_stays_is_a_surprise_once)
@@ -244,6 +245,28 @@ TEST(a_minimum_that_is_raised_is_where_the_search_goes_on)
     ck_assert_uint_eq(bench.sample.limit, 50);
 }
 
+/* Requests take 50 ms, whatever the limit is: a higher one serves no more. */
+static uint32_t trial_after(unsigned glances)
+{
+    while (glances-- > 0) {
+        bench.sample.active = bench.sample.limit;
+        bench.sample.served = 4;
+        bench.sample.service_usec = 4 * 50000;
+        look();
+    }
+    return law_tune_show(&bench.tune, 0).trial;
+}
+
+TEST(a_trial_during_which_no_request_waits_is_soon_repeated)
+{
+    begin_with(1, 50, 20, 10 * MB, 10 * MB);
+    ck_assert_uint_eq(trial_after(20 * 8), 25);
+    bench.sample.waited_permille = 0;
+    ck_assert_uint_eq(trial_after(20 * 6), 0);
+    bench.sample.waited_permille = 1000;
+    ck_assert_uint_eq(trial_after(20 * 4), 25);
+}
+
 TEST(an_idle_zone_keeps_what_was_found)
 {
     begin_with(1, 50, 20, 10 * MB, 10 * MB);
@@ -270,10 +293,13 @@ TEST(a_state_that_is_garbage_goes_on_with_the_limit_in_force)
     double *numbers = &bench.tune.search.best_rate;
     size_t i;
 
-    begin(1, 50);
     for (i = 0; i < COUNT(lies); i++) {
+        begin(1, 50);
         bench.sample.active = 17;
-        law_tune_remember(&bench.tune, 30, 10 * MB, 10 * MB);
+        if (i % 2) {
+            law_tune_remember(&bench.tune, 30, 10 * MB, 10 * MB);
+        }
+        look();
         *numbers = lies[i];
         bench.sample.limit = 17;
         ck_assert_uint_eq(look(), 17);
@@ -341,6 +367,21 @@ TEST(no_sample_breaks_the_bounds_the_ramp_or_the_brake)
         before = bench.sample.limit;
     }
     ck_assert_uint_gt(bench.tune.brake.times, 100);
+}
+
+/* Four requests per 50 ms, of 50 ms each, and a quarter more. */
+TEST(a_dry_run_estimates_the_limit_from_rate_and_service_time)
+{
+    law_tune_sample_t *sample = &bench.sample;
+    uint32_t limit = 0;
+
+    begin(1, 50);
+    sample->served = 4;
+    sample->service_usec = 4 * 50000;
+    for (; sample->now_usec < 1010 * ADM_USEC_PER_SEC; sample->now_usec += LAW_TUNE_SAMPLE_USEC) {
+        limit = law_tune_estimate(&bench.tune, &bench.rules, sample);
+    }
+    ck_assert_uint_eq(limit, 5);
 }
 
 /* ---- words ---------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
 
 #include <apr_strings.h>
 
+#include "core/adm_environ.h"
 #include "test_support.h"
 
 WITH_FLOWS_TOO;
@@ -188,6 +189,18 @@ TEST(a_program_has_not_ended_while_it_lives)
     ck_assert(adm_program_has_ended(&ticket)); /* reaped */
 }
 
+TEST(what_a_program_took_is_counted_when_its_request_leaves)
+{
+    pid_t pid = admit_and_run();
+
+    end_program();
+    wait_for_zombie(pid);
+    leave(&ticket);
+    ck_assert_uint_eq(stats_of(child, zone).figures.account.count, 1);
+    ck_assert_uint_gt(stats_of(child, zone).figures.account.peak_kb.max, 0);
+    ck_assert_int_eq(end_of(pid), 0);
+}
+
 /* hidepid and another user's program look the same from here: no /proc/PID. */
 static bool can_hide_processes(void)
 {
@@ -339,6 +352,17 @@ TEST(the_token_is_found_in_the_environment_that_apr_passes)
 {
     ck_assert(adm_program_try_token(pool));
     ck_assert(adm_program_try_token(pool)); /* at each load */
+}
+
+TEST(an_environment_in_the_frames_searched_does_not_count)
+{
+    static char ours[] = "OURS=1", *in_pool[] = { ours, NULL };
+    char *in_frame[] = { ours, NULL };
+    char **volatile env = in_frame;
+
+    ck_assert_ptr_null(adm_environ_entry("OURS="));
+    env = in_pool;
+    ck_assert_ptr_eq(adm_environ_entry("OURS="), env);
 }
 
 static int signals_stay_blocked(void *unused)
