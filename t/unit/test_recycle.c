@@ -59,7 +59,7 @@ static int take_turn_and_get_killed(void *at)
     return 1;
 }
 
-/* Loop test: the child with the turn ends, or is killed. */
+/* Loop test: the child with the turn ends, and another takes its record; or it is killed. */
 TESTS(a_new_child_takes_the_place_of_one_that_ended, 0, 2)
 {
     adm_usec_t at = now;
@@ -70,6 +70,7 @@ TESTS(a_new_child_takes_the_place_of_one_that_ended, 0, 2)
     ck_assert(!recycle_take_turn(child, 1, now + second));
     adm_round(child, adm_now(), true);
     ck_assert(!recycle_take_turn(child, 1, now + second));
+    ck_assert(_i || join()->idx == 2);
     recycle_return_turn(child, now + 2 * second);
     ck_assert_uint_eq(recycle_view(segment).away, 0);
     ck_assert_int_eq(recycle_view(segment).away_max_usec, 2 * second);
