@@ -238,7 +238,7 @@ my %cookbook = (
             becomes('php', 5, 2, 'five run, two wait');
         },
     },
-    'probes.conf' => { workers => 80, log => [qr/AH01630/], edit => sub { s/timeout=20s/timeout=200s/ },
+    'probes.conf' => { workers => 80, log => [qr/AH01630/], edit => sub { s/timeout=20s target=5s/timeout=200s target=100s/ },
                        show => sub {
         is $httpd->get('/ready?ready')->{body}, "ready\n", 'ready';
         is $httpd->get("/ready$_")->{status}, 403, "no page: /ready$_"

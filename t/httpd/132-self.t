@@ -96,7 +96,8 @@ sub start_with_filters {
     $to{foreign} = "http://$outside:$foreign/" if $outside;
     $to{shown2} = "h2c://$self/" if @http2;
 
-    $httpd->configure(join '', $conf,
+    # mod_proxy fails if it sends a request over a connection that just times out.
+    $httpd->configure(join '', $conf, "KeepAliveTimeout 300\n",
         virtual_host('test.example',
             section('Proxy balancer://self', "BalancerMember http://$self"),
             section('Proxy balancer://filters', "BalancerMember http://$filter"),

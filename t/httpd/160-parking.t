@@ -36,7 +36,7 @@ sub connections_are_kept {
 
 for_each_parking_combo(sub {
     my $httpd = start_parking_httpd(tls => 1, threads => $threads, conf =>
-        location('/cgi-bin/', "MaxConcurrent $limit", "AdmissionQueue $waiters")
+        "KeepAliveTimeout 300\n" . location('/cgi-bin/', "MaxConcurrent $limit", "AdmissionQueue $waiters")
         . location('/cgi-bin/one/', 'MaxConcurrent 1', 'AdmissionQueue 50'));
     my $watch = $httpd->watch;
 

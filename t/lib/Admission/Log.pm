@@ -93,7 +93,7 @@ sub is_slow_to_stop {
 }
 
 # A load above 4 for each processor: httpd's children may need longer to stop than the
-# seconds that httpd waits for them.
+# seconds that httpd waits for them, and prefork forgets a child that it replaces.
 sub is_machine_busy {
     my ($load) = Admission::File::slurp('/proc/loadavg') =~ /^(\S+)/;
     return $load > 4 * `nproc`;
@@ -108,6 +108,7 @@ sub unexpected_lines {
     my @declared = ($NOISE, @{ $self->{allowed} }, @{ $self->{expected} });
     push @declared, qr/AH0004[56]: child process \d+ still did not exit/
         if $self->is_slow_to_stop || is_machine_busy();
+    push @declared, qr/AH00167: long lost child/ if is_machine_busy();
     push @declared, qr/AH02951: mod_ssl does not seem to be enabled/
         if Admission::Config::version() < 48; # http2 without TLS is meant
     push @declared, qr/\[cgid:error\].*(?:AH0125[78]: .* cgi daemon|(?:failed reading PID from|could not send request to) cgi daemon)/
