@@ -4,7 +4,6 @@
 
 use AdmissionTest;
 use Admission::Config;
-use Time::HiRes qw(time);
 
 # A process of its own for each response, which ends with the response.
 my $has_filters = Admission::Config::is_installed('ext_filter');
@@ -44,7 +43,7 @@ sub outlives {
     my @first = map { $httpd->ask("$host${path}heavy?id=odd$n&$query") } 1 .. $limit;
     wait_for { $limit == grep { $_ eq "start odd$n" } $httpd->record } "a program $what";
     is_deeply [ map { blocked_signals($httpd, $_) } $httpd->live_programs_now ],
-        [ ('0' x 16) x $limit ], '... and has started with no signal blocked' if $query =~ /until/;
+        [ ('0' x 16) x $limit ], '... and has started with no signal blocked' if !@statuses;
     wait_for { $limit == grep { $_->has_begun } @first } '... and responds' if !@statuses;
     my @next = map { $httpd->ask("${zone}heavy?id=next$n&ms=20") } 1 .. 2 * $limit;
     if (@statuses) {
@@ -53,10 +52,8 @@ sub outlives {
     }
     else {
         $httpd->zone_becomes($zone, 'others wait', Active => $limit, Queued => 2 * $limit);
-        my $left_at = time;
         $_->abort for @first;
         wait_for { grep { $_ eq "start next$n" } $httpd->record } 'its client leaves: another runs';
-        cmp_ok time - $left_at, '<', 2, '... before httpd has to kill it' if $query !~ /ignore=1/;
     }
     is_deeply statuses(answers(@next)), { 200 => 2 * $limit }, 'the next ones run';
     is $watch->most, $limit, "there were never more than $limit concurrent programs";
