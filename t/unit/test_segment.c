@@ -223,6 +223,8 @@ TEST(the_next_zone_of_a_slot_has_its_own_handle_and_figures)
     ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()), ADM_TIMEOUT);
     leave(&inside);
     adm_zone_count_exempt(child, old);
+    ck_assert_int_eq(adm_override_set(child, old, &wanted, adm_now(), &before, &after),
+                     APR_SUCCESS);
     adm_limit_set(rec_of_zone(old), ADM_LIMIT_AUTO, 2);
     load_without_zones(2);
     young = zone_called("young", 3, 4);
@@ -243,5 +245,7 @@ TEST(the_next_zone_of_a_slot_has_its_own_handle_and_figures)
     ck_assert_uint_eq(stats.figures.service.count, 0);
     stats = stats_of(child, young); /* the previous unlock has recorded the queue */
     ck_assert_uint_eq(stats.figures.queued_usec, 0);
+    ck_assert_int_eq(adm_view_zone(child, young, adm_now(), &stats, &history), APR_SUCCESS);
+    ck_assert_uint_eq(history.limit[0], 3);
     ck_assert_int_eq(enter(child, young, &inside), ADM_ADMITTED);
 }
