@@ -57,7 +57,8 @@ static void log_event(const fleet_news_t *news)
 {
 }
 
-static void begin(void)
+/* @param hold  hold=; 0: auto, and requests end in 20 s at the latest */
+static void begin_with(adm_usec_t hold)
 {
     static const engine_provider_t provider = {
         .open = open_it, .work = work, .sync = take_sync, .close = close_it
@@ -72,7 +73,8 @@ static void begin(void)
     share = (agent_share_t){
         .name = "test",
         .handle = zone,
-        .terms = { .limit = 10, .lease_usec = 3 * ADM_USEC_PER_SEC, .hold_usec = ADM_USEC_PER_SEC }
+        .terms = { .limit = 10, .lease_usec = 3 * ADM_USEC_PER_SEC, .hold_usec = hold },
+        .longest_usec = 20 * ADM_USEC_PER_SEC
     };
     fleet_begin_self(&self);
     fleet = (fleet_setup_t){ .provider = &provider,
@@ -85,12 +87,30 @@ static void begin(void)
     fleet_duty.begin(child, &fleet, pool);
 }
 
+static void begin(void)
+{
+    begin_with(ADM_USEC_PER_SEC);
+}
+
 /* @return in how long it wants to be called again. */
 static adm_usec_t call(void)
 {
     adm_usec_t now = adm_now();
 
     return fleet_duty.run(child, now, true) - now;
+}
+
+TESTS(the_grace_period_is_twice_the_longest_request_within_bounds, 0, 4)
+{
+    static const unsigned seconds[][2] = { { 0, 2 }, { 1, 2 }, { 7, 14 }, { 11, 20 } };
+    adm_ticket_t inside;
+
+    begin_with(0);
+    enter_many(child, zone, &inside, 1, ADM_WAITING);
+    rec_of_zone(zone)->figures.service.max_usec = seconds[_i][0] * ADM_USEC_PER_SEC;
+    call();
+    ck_assert_uint_eq(syncs, 1);
+    ck_assert_int_eq(told.terms.hold_usec, seconds[_i][1] * ADM_USEC_PER_SEC);
 }
 
 /* The engine does not receive the smaller commitment, so the agent repeats it. */
