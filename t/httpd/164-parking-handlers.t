@@ -36,8 +36,7 @@ my @requests = grep { $_->[0] !~ /^(\w+): / || $is_there{$1} } (
     [ 'a file',                  qr/^200 .*(?:file\n){100}$/s, '/all/file.txt' ],
     [ 'a part of one',           qr/^206 .*\n\nfile\nfi$/s, '/all/file.txt', headers => ['Range: bytes=0-6'] ],
     [ 'HEAD',                    qr/^200 .*content-length: 500\n.*\n\n$/s, '/all/file.txt', method => 'HEAD' ],
-    [ 'not modified',            qr/^(?:200|304) /, '/all/file.txt',
-                                 headers => ['If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT'] ],
+    [ 'not modified',            qr/^304 /, '/all/file.txt', headers => ['If-None-Match: *'] ],
     [ 'in a request: an include', $heavy, '/pages/include.shtml' ],
     [ 'a missing file',          qr/^404 .*\n\ncustom 404\n$/s, '/all/missing' ],
     [ 'a page with an include',  qr/^200 .*\n\npage heavy included\n/s, '/all/page.shtml' ],
@@ -142,7 +141,7 @@ sub wait_in_the_queue {
         my $answer = shown($client->answer);
         like $answer, $pattern, "$name: as without a wait";
         like $answer, qr/^x-after: yes$/m, '... through the filters'
-            if $path =~ m{^/all} && $name !~ /redirect|missing|method/;
+            if $path =~ m{^/all} && $name !~ /redirect|missing|method|modified/;
         is $client->ask('/static.txt', keep => 1)->answer->{body}, "static\n",
             '... and keep-alive' if $answer !~ /^40[15]/;
         $client->leave;
