@@ -267,6 +267,13 @@ TEST(a_trial_during_which_no_request_waits_is_soon_repeated)
     ck_assert_uint_eq(trial_after(20 * 4), 25);
 }
 
+TEST(a_limit_falls_as_long_as_a_lower_one_serves_as_much)
+{
+    begin_with(1, 50, 20, 10 * MB, 10 * MB);
+    trial_after(20 * 120);
+    ck_assert_uint_lt(bench.sample.limit, 10);
+}
+
 TEST(an_idle_zone_keeps_what_was_found)
 {
     begin_with(1, 50, 20, 10 * MB, 10 * MB);
@@ -290,17 +297,39 @@ TEST(crossed_bounds_and_zeros_are_survived)
 TEST(a_state_that_is_garbage_goes_on_with_the_limit_in_force)
 {
     static const double lies[] = { NAN, -NAN, INFINITY, -INFINITY, -1, 1e300 };
-    double *numbers = &bench.tune.search.best_rate;
+    law_tune_t *tune = &bench.tune;
+    law_tune_memory_t *memory = &tune->memory;
+    law_tune_search_t *search = &tune->search;
+    double *const numbers[] = { &tune->now,
+                                &tune->busy,
+                                &tune->tick.sec,
+                                &tune->tick.stall_sec,
+                                &tune->brake.began,
+                                &tune->brake.wait,
+                                &memory->mean_kb,
+                                &memory->variance,
+                                &memory->inflation,
+                                &memory->flat_kb,
+                                &memory->surprise_kb,
+                                &memory->batch_kb,
+                                &memory->batch_largest,
+                                &search->waited,
+                                &search->epoch.sum.sec,
+                                &search->reference.rate,
+                                &search->lower.own,
+                                &search->best_rate,
+                                &search->next_up,
+                                &search->down_wait };
     size_t i;
 
-    for (i = 0; i < COUNT(lies); i++) {
+    for (i = 0; i < COUNT(lies) * COUNT(numbers); i++) {
         begin(1, 50);
         bench.sample.active = 17;
         if (i % 2) {
-            law_tune_remember(&bench.tune, 30, 10 * MB, 10 * MB);
+            law_tune_remember(tune, 30, 10 * MB, 10 * MB);
         }
         look();
-        *numbers = lies[i];
+        *numbers[i % COUNT(numbers)] = lies[i / COUNT(numbers)];
         bench.sample.limit = 17;
         ck_assert_uint_eq(look(), 17);
         ck_assert_uint_eq(look_for(0.5), 17);
