@@ -47,6 +47,19 @@ TEST(a_full_ticket_table_is_reported_and_leaks_nothing)
     ck_assert_uint_eq(active_in(one), ADM_CHUNK_TICKETS);
 }
 
+TEST(a_zone_without_free_permit_and_slot_seems_full)
+{
+    adm_ticket_t inside, waiting;
+
+    stage(1, 1);
+    ck_assert(!adm_zone_seems_full(child, zone, 0));
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    ck_assert(adm_zone_seems_full(child, zone, 0));
+    ck_assert(!adm_zone_seems_full(child, zone, 1));
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
+    ck_assert(adm_zone_seems_full(child, zone, 1));
+}
+
 /* ---- how long the queue takes ----------------------------------------------- */
 
 STORY(a_rejected_request_gets_the_expected_wait,
