@@ -11,7 +11,7 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $parks = $combo->{mpm} eq 'event' && Admission::Parking::can_park();
     my $waiters = $parks ? 100 : 5;
-    my $conf = location($zone, 'MaxConcurrent 1', "AdmissionQueue $waiters");
+    my $conf = location($zone, 'MaxConcurrent 1', "AdmissionQueue $waiters timeout=300s");
     my $httpd = $parks ? start_parking_httpd(combo => $combo, conf => $conf)
                        : start_httpd(combo => $combo, conf => $conf);
     # The worker of the one that runs ends no earlier than its program.
@@ -53,7 +53,7 @@ for_each_combo(sub {
     for my $parking ('On', 'Off') {
         my $httpd = start_httpd(combo => $combo, workers => 50, conf =>
             "AdmissionParking $parking\n"
-            . location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 30'));
+            . location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 30 timeout=300s'));
         my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$_&early=1&until=go") } 1 .. 4;
         wait_for { 4 == grep { $_->has_begun } @clients } "AdmissionParking $parking: four requests run";
         push @clients, map { $httpd->ask('/cgi-bin/heavy?id=waiter&ms=60000') } 1 .. 26;

@@ -165,7 +165,7 @@ for_each_combo(sub {
     my $httpd = start_httpd(workers => 40, conf => "ExtendedStatus On\n"
         . location('/control', 'SetHandler admission-control')
         . location('/admission', 'SetHandler admission-status')
-        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 3 timeout=300s')
+        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 3 timeout=3000s')
         . location($PATH, 'MaxConcurrent 1', 'AdmissionQueue 0'));
     $httpd->expect_rejections($ZONE, 'full');
     $httpd->expect_in_log(qr/ADM0207/, qr/ADM0110: the zones can use/);

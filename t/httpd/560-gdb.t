@@ -7,7 +7,7 @@ plan skip_all => 'no gdb: install gdb' if !grep { -x "$_/gdb" } split /:/, $ENV{
 plan skip_all => 'only root may look into another process' if $> != 0;
 
 for_each_combo(sub {
-    my $httpd = start_httpd(conf => location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
+    my $httpd = start_httpd(conf => location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5 timeout=300s'));
     my @asked = $httpd->fill('/cgi-bin/', 'hold', 1, 1);
     my ($pid) = $httpd->children;
     my $macros = ($ENV{ADMISSION_SRCDIR} // "$FindBin::Bin/../..") . '/tools/adm.gdb';
