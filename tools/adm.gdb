@@ -2,6 +2,9 @@
 #
 # adm-zones, adm-tickets and adm-children list what is in use.
 
+# httpd stops its children by this signal, and by SIGTERM.
+handle SIGHUP nostop noprint pass
+
 define adm-zones
   set $s = 'process.c'::segment
   set $i = 0

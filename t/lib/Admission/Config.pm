@@ -62,7 +62,8 @@ sub find_modules {
 }
 
 sub admission_module {
-    my $path = $ENV{ADMISSION_MODULE}
+    my ($here) = grep { -e } '.libs/mod_admission.so';
+    my $path = $ENV{ADMISSION_MODULE} // $here
         // die "set ADMISSION_MODULE to the path of mod_admission.so\n";
     return Cwd::abs_path($path) // die "ADMISSION_MODULE: $path: $!\n";
 }
