@@ -198,7 +198,7 @@ for_each_combo(sub {
     $more->(2, Active => 2, Queued => 3);
     is $httpd->get('/cgi-bin/heavy')->{status}, 503, 'one is rejected';
     shows($browser, 'it follows', Active => 2, Queued => 3, RejectedFull => 1);
-    is $browser->value('document.querySelector(".state").textContent'), 'rejecting', '... its state is rejecting';
+    wait_for { $browser->value('document.querySelector(".state").textContent') eq 'rejecting' } '... its state is rejecting';
     ok $browser->value('window.isTheSame'), '... and was not loaded again';
     ok $browser->value('document.querySelector("details").open'), '... what was open stays open';
     is $browser->value('document.activeElement.textContent'), $ZONE, '... and focus stays';

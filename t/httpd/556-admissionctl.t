@@ -304,7 +304,7 @@ for_each_combo(sub {
         . location('/control', 'SetHandler admission-control')
         . location('/private', 'SetHandler admission-control', 'AuthType Basic', 'AuthName private',
                    'AuthBasicProvider file', 'AuthUserFile /dev/null', 'Require valid-user')
-        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 4',
+        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 4 timeout=300s',
                    q(AdmissionExempt "%{QUERY_STRING} == 'ms=1'"))
         . location('/other/', 'MaxConcurrent 7')
         . location('/named/', 'MaxConcurrent 1', 'AdmissionZone "a:$(touch pwned)"')

@@ -45,8 +45,8 @@ sub shows_keys_and_a_dry_run {
 
 for_each_combo(sub {
     my $conf = location('/admission', 'SetHandler admission-status')
-        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 10')
-        . location('/cgi-bin/keys/', 'MaxConcurrent 3', 'AdmissionQueue 5', 'AdmissionFair "%{HTTP:X-Key}"',
+        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 10 timeout=300s')
+        . location('/cgi-bin/keys/', 'MaxConcurrent 3', 'AdmissionQueue 5 timeout=300s', 'AdmissionFair "%{HTTP:X-Key}"',
                    q(AdmissionPriority high "%{HTTP:X-Key} == 'first'"),
                    'AdmissionCost 2 "%{HTTP:X-Key} =~ /b/"')
         . location('/cgi-bin/keys/dry/', 'MaxConcurrent 1', 'AdmissionQueue 1', 'AdmissionFair off',

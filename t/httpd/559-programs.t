@@ -8,7 +8,7 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(conf =>
         location('/admission', 'SetHandler admission-status')
-        . location('/cgi-bin/', 'MaxConcurrent 3', 'AdmissionQueue 5'));
+        . location('/cgi-bin/', 'MaxConcurrent 3', 'AdmissionQueue 5 timeout=300s'));
     my $is_told = $combo->{name} =~ /\+cgi$/;    # mod_cgi waits for its programs itself
     is $httpd->zone('/cgi-bin/')->{ProgramsEnded}, 0, 'none has ended';
     unlike $httpd->get("/admission?zone=$ZONE")->{body}, qr/Programs took/, 'nothing is said of them';

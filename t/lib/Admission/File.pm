@@ -31,6 +31,8 @@ sub spill {
 # program or test that fails.
 sub directory {
     my ($template) = @_;
+    die "TMPDIR=$ENV{TMPDIR}: httpd's configuration names files there without quotes; use a path without blanks\n"
+        if ($ENV{TMPDIR} // '') =~ /\s/;
     my $directory = File::Temp->newdir($template, TMPDIR => 1);
 
     push @directories, $directory if $ENV{KEEP};
