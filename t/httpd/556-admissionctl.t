@@ -300,7 +300,7 @@ sub sweeps {
 
 for_each_combo(sub {
     my $httpd = start_httpd(modules => [qw(auth_basic authn_core authn_file authz_user)],
-                            conf => location('/admission-status', 'SetHandler admission-status')
+                            conf => "Timeout 300\n" . location('/admission-status', 'SetHandler admission-status')
         . location('/control', 'SetHandler admission-control')
         . location('/private', 'SetHandler admission-control', 'AuthType Basic', 'AuthName private',
                    'AuthBasicProvider file', 'AuthUserFile /dev/null', 'Require valid-user')
