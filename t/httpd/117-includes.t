@@ -62,6 +62,7 @@ for_each_combo(sub {
     is $httpd->get('/by_type/page.html')->{status}, 503, '... so another page is rejected';
     unlike $httpd->get('/outer/page.html')->{body}, qr/heavy/, '... and one inside a page';
     $httpd->serves('go', 'the running request gets its response', $hold);
+    $httpd->zone_becomes('z', '... and its permit is released', Active => 0);
 
     my @all = (sort(keys %page, keys %file), 'map', $combo->{mpm} eq 'prefork' ? 'outer' : ());
     my %is_like = ((map { $_ => exists $file{$_} ? qr/^a file$/m : qr/page .*heavy/s } @all),
