@@ -129,12 +129,15 @@ static int pass_permit(void *unused)
         NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
         NEED(wait_until(&ticket, NEVER) == ADM_WAITED);
         atomic_fetch_add(shared, 1);
-        while (queued_in(zone) == 0 && atomic_load(shared) < HAND_OVERS - 1) {
+        /* The other one can have ended first: a late winner passes its permit on. */
+        while (queued_in(zone) == 0 && !atomic_load(&shared[1])
+               && atomic_load(shared) < HAND_OVERS - 1) {
             sched_yield();
         }
         pause_briefly(); /* the other one falls asleep meanwhile */
         leave(&ticket);
     }
+    atomic_store(&shared[1], 1);
     return 0;
 }
 
