@@ -16,8 +16,9 @@ static pid_t self;
 /* ---- claim ---------------------------------------------------------------- */
 
 /* Clear everything behind `cleared_as`. Other processes use the rest of a record
- * only while it is LIVE. The sequence number comes last: a child that is killed
- * before has no workers, whatever the record still has of an earlier child. */
+ * only while it is LIVE. The sequence number is stored after the counts are
+ * cleared: a child that is killed before has no workers, whatever the record
+ * still has of an earlier child. */
 static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
                          uint32_t generation, uint32_t sequence)
 {

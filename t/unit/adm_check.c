@@ -410,6 +410,8 @@ static const char *check_child(const adm_segment_t *segment, uint32_t idx)
     if (adm_life_state(atomic_load(&rec->life)) != ADM_LIFE_LIVE) {
         return NULL;
     }
+    REFUSE(atomic_load(&rec->cleared_as) != adm_life_sequence(atomic_load(&rec->life)),
+           "a living child has the record of an earlier one");
     REFUSE(spool_bytes_of(segment, idx) > INT64_MAX, "a child buffers less than nothing");
     REFUSE(atomic_load(&rec->transfers) > INT32_MAX, "a child transfers less than nothing");
     return NULL;

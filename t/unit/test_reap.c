@@ -91,7 +91,6 @@ static void *reap_slowly(void *unused)
 TEST(a_slow_reaper_takes_nothing_from_the_records_next_owner)
 {
     pthread_t slow;
-    pid_t heir;
     adm_zone_rec_t *rec;
     adm_ticket_rec_t *ticket;
     apr_status_t rv;
@@ -113,8 +112,8 @@ TEST(a_slow_reaper_takes_nothing_from_the_records_next_owner)
 
     /* The other reaper and the heir, done by hand under the same lock. */
     adm_zone_end_ticket_locked(segment, rec, 1);
-    heir = getpid();
-    atomic_store(&adm_child_at(segment, 2)->life, adm_life(heir, 1, ADM_LIFE_LIVE));
+    atomic_store(&adm_child_at(segment, 2)->cleared_as, 1);
+    atomic_store(&adm_child_at(segment, 2)->life, adm_life(getpid(), 1, ADM_LIFE_LIVE));
     ck_assert_uint_eq(adm_pool_take_locked(segment, rec), 1);
     atomic_store(&ticket->state, ADM_TICKET_ACTIVE);
     atomic_store(&rec->active, 1);
