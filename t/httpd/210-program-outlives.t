@@ -54,6 +54,7 @@ sub outlives {
         $httpd->zone_becomes($zone, 'others wait', Active => $limit, Queued => 2 * $limit);
         $_->abort for @first;
         wait_for { grep { $_ eq "start next$n" } $httpd->record } 'its client leaves: another runs';
+        wait_for { $limit == grep { $_ eq "term odd$n" } $httpd->record } "... httpd's SIGTERM ends it" if $query =~ /ignore=pipe/;
     }
     is_deeply statuses(answers(@next)), { 200 => 2 * $limit }, 'the next ones run';
     is $watch->most, $limit, "there were never more than $limit concurrent programs";

@@ -17,7 +17,7 @@
  *   close=1       answer, close stdin, stdout and stderr, then work
  *   loc=URL       answer with a local redirect to URL, then work
  *   ignore=1      ignore SIGTERM and SIGPIPE, as stubborn programs do
- *   ignore=pipe   ignore SIGPIPE only
+ *   ignore=pipe   ignore SIGPIPE only; a SIGTERM is the line "term NAME" of the record
  *   kill=1        first of all kill -9 the process that started it
  *
  * HEAVY_DIR (environment, optional) is the directory for the file "record",
@@ -294,6 +294,13 @@ static void send_bulk(void)
     fflush(stdout);
 }
 
+static void end_by_term(int signum)
+{
+    (void)signum;
+    record("term");
+    _exit(0);
+}
+
 int main(int argc, char **argv)
 {
     char url[1024];
@@ -312,6 +319,7 @@ int main(int argc, char **argv)
     alarm(LIFETIME_SEC);
     if (option("ignore", url, sizeof(url))) {
         signal(SIGPIPE, SIG_IGN);
+        signal(SIGTERM, end_by_term);
     }
     if (number("ignore")) {
         signal(SIGTERM, SIG_IGN);
