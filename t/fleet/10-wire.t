@@ -1,5 +1,5 @@
-# What a network does between one of the servers and their engine, under load: never more than
-# the limit, the others go on, and all comes right by itself. 90-chaos.t does it to all of them.
+# What a network does between servers and their engine, to one of them and to all, under
+# load: never more than the limit, the others go on, and all comes right by itself.
 
 use AdmissionTest;
 use AdmissionTest::Fleet;
@@ -44,3 +44,22 @@ for_each_combo(sub {
     cmp_ok $fleet->lines(1, qr/ADM0141/), '<=', 1 + (time - $^T) / 60, 'the log has at most one line per minute';
     $fleet->stop;
 }, 'event+cgid');
+
+for_each_combo(sub {
+    my $fleet = AdmissionTest::Fleet->start(lease => $LEASE, hold => 2, timeout => '1s');
+
+    for my $how (@LOSES_LEASE) {
+        $fleet->survives("all connections: $how", sub {
+            $fleet->wires_become($how);
+            $fleet->is_lapsed($how);
+            $fleet->wires_become('pass');
+        }, clients => 4);
+    }
+    $fleet->survives('connections are lost, and what was sent arrives later', sub {
+        for my $n (1 .. 60) {
+            $fleet->{wires}[$n % 3]->becomes('lose ' . (0, 100, 600, 1500)[$n % 4]);
+            sleep 0.1;
+        }
+    }, clients => 4);
+    $fleet->stop;
+}, 'prefork+cgi', 'worker+cgid');
