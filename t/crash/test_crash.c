@@ -480,9 +480,12 @@ void follow(const scene_t *scene)
 static const char *played;
 static unsigned last_change;
 
+/* An assertion of Check that holds writes its place to a file: here a third of the time. */
 static void must(bool condition, const char *what)
 {
-    ck_assert_msg(condition, "%s, change %u: %s", played, last_change, what);
+    if (!condition) {
+        ck_abort_msg("%s, change %u: %s", played, last_change, what);
+    }
 }
 
 static uint64_t sum_of(const uint64_t *bucket, unsigned count)
