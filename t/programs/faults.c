@@ -6,10 +6,9 @@
  *   nap     the listener sleeps for half a second, once, when it has handed as many
  *           connections to its workers as that file has bytes, and just looks whether it
  *           accepts others; makes the file "napped"
- *   doze    the listener sleeps for a second, once, before it looks at its sockets; makes
- *           "napped"
- *   begin   the next worker that takes a new connection sleeps for a second before it
- *           counts it; makes "napped"
+ *   doze    the listener makes "napped", once, before it looks at its sockets, and sleeps
+ *           until that is removed
+ *   begin   the next worker that takes a new connection does so before it counts it
  *   yawn    while it is there, each worker that is called sleeps for a second before it
  *           looks for what, and adds a byte to the file "yawned"
  *   epoll   while it is there, nothing that is to be writable can be added to a set of this
@@ -75,7 +74,7 @@ static void nap(long ms)
     }
 }
 
-/* For a second, if there is a file of this name. */
+/* Until the test goes on, if there is a file of this name. */
 static void nap_once(const char *name)
 {
     char path[4096];
@@ -84,7 +83,9 @@ static void nap_once(const char *name)
         snprintf(path, sizeof(path), "%s/%s", getenv("FAULTS_DIR"), name);
         remove(path);
         leave_note("napped", "w");
-        nap(1000);
+        while (size_of("napped") >= 0) {
+            nap(10);
+        }
     }
 }
 
