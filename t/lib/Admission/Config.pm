@@ -20,16 +20,14 @@ my @MODULES = qw(
 );
 
 sub httpd {
-    my @known = ('/usr/sbin/apache2', '/usr/sbin/httpd', '/usr/local/apache2/bin/httpd');
-    my ($found) = grep { -x } grep { defined } $ENV{HTTPD}, @known;
-    return $found // die "no httpd found: set HTTPD to its path\n";
+    return (grep { -x } grep { defined } $ENV{HTTPD}, '/usr/sbin/apache2', '/usr/sbin/httpd',
+            '/usr/local/apache2/bin/httpd')[0] // die "no httpd found: set HTTPD to its path\n";
 }
 
 # 71 of httpd 2.4.71.
 sub version {
-    our $version //= (`@{[ httpd() ]} -v` =~ m{Apache/2\.4\.(\d+)})[0]
+    return our $version //= (`@{[ httpd() ]} -v` =~ m{Apache/2\.4\.(\d+)})[0]
         // die "which version is @{[ httpd() ]}?\n";
-    return $version;
 }
 
 # The parent of a threaded MPM starts a child in place of a killed one at once since
@@ -49,15 +47,13 @@ sub ends_failed_streams_well { return version() < 55 }
 sub has_two_ways { return version() >= 63 && !$ENV{ADMISSION_COMPLETION} }
 
 sub modules_dir {
-    our $modules_dir //= find_modules();
-    return $modules_dir;
+    return our $modules_dir //= find_modules();
 }
 
 sub find_modules {
-    my @known = ('/usr/lib/apache2/modules', '/usr/lib64/httpd/modules',
-                 '/usr/local/apache2/modules');
-    chomp(my $asked = `apxs -q LIBEXECDIR 2>/dev/null` // '');
-    my ($found) = grep { -d } grep { length } $ENV{HTTPD_MODULES} // '', $asked, @known;
+    chomp(my $asked = $ENV{HTTPD_MODULES} || `apxs -q LIBEXECDIR 2>/dev/null` || '');
+    my ($found) = grep { -d } $asked, '/usr/lib/apache2/modules', '/usr/lib64/httpd/modules',
+                              '/usr/local/apache2/modules';
     return $found // die "no modules found: set HTTPD_MODULES to their directory\n";
 }
 
