@@ -8,7 +8,7 @@
 
 #include "test_case.h"
 
-#define TEST_TIMEOUT_SEC 200 /* less than t/prove allows, so that Check names the test */
+#define TEST_TIMEOUT_SEC 200 /* of a case; t/prove sets none, so that Check names it */
 
 typedef struct file_t {
     const char *path; /* __FILE__ */
