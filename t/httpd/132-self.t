@@ -247,7 +247,7 @@ sub others_wait {
     $httpd->zone_becomes('all', 'a filter sends two requests for one', Active => 2);
     my $other = $httpd->ask('/cgi-bin/x?id=other&until=both');
     $httpd->zone_becomes('all', '... which need two permits', Active => 2, Queued => 1);
-    is $httpd->live_programs_now, 2, '... for two programs';
+    wait_for { $httpd->live_programs_now == 2 } '... for two programs';
     $httpd->serves('both', 'all requests get their response', $one, $other);
     seen($httpd);
 }
