@@ -480,22 +480,14 @@ void follow(const scene_t *scene)
 static const char *played;
 static unsigned last_change;
 
-/* An assertion of Check that holds writes its place to a file: here a third of the time. */
 static void must(bool condition, const char *what)
 {
-    if (!condition) {
-        ck_abort_msg("%s, change %u: %s", played, last_change, what);
-    }
+    ck_assert_msg(condition, "%s, change %u: %s", played, last_change, what);
 }
 
 static uint64_t sum_of(const uint64_t *bucket, unsigned count)
 {
-    uint64_t sum = 0;
-
-    while (count > 0) {
-        sum += bucket[--count];
-    }
-    return sum;
+    return count > 0 ? bucket[count - 1] + sum_of(bucket, count - 1) : 0;
 }
 
 /* What is only shown of a zone need not be complete after a kill, but contradicts nothing. */

@@ -7,6 +7,12 @@
 
 #include <check.h>
 
+/** One that holds writes nothing. Check's own write its place to a file, for a signal's sake. */
+#undef ck_assert_msg
+#undef ck_assert
+#define ck_assert_msg(expr, ...) ((expr) ? (void)0 : ck_abort_msg(__VA_ARGS__))
+#define ck_assert(expr) ck_assert_msg(expr, "Assertion '%s' failed", #expr)
+
 /** A test, whose name tells what is so. Its segment is checked at its end. */
 #define TEST(name) TESTS(name, 0, 1)
 

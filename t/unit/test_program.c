@@ -519,9 +519,7 @@ static pid_t tell_daemon(void)
 {
     atomic_store(&shared[STARTED], 0);
     atomic_fetch_add(&shared[TO_START], 1);
-    while (atomic_load(&shared[STARTED]) == 0) {
-        pause_briefly();
-    }
+    WAIT_FOR(atomic_load(&shared[STARTED]) != 0);
     return (pid_t)atomic_load(&shared[STARTED]);
 }
 
@@ -529,9 +527,7 @@ static pid_t start_by_daemon(void)
 {
     pid_t pid = tell_daemon();
 
-    while (!is_cat(pid)) {
-        pause_briefly();
-    }
+    WAIT_FOR(is_cat(pid));
     return pid;
 }
 
