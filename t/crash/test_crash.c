@@ -487,7 +487,12 @@ static void must(bool condition, const char *what)
 
 static uint64_t sum_of(const uint64_t *bucket, unsigned count)
 {
-    return count > 0 ? bucket[count - 1] + sum_of(bucket, count - 1) : 0;
+    uint64_t sum = 0;
+
+    while (count > 0) {
+        sum += bucket[--count];
+    }
+    return sum;
 }
 
 /* What is only shown of a zone need not be complete after a kill, but contradicts nothing. */
