@@ -51,12 +51,13 @@ sub stalled_reader {
 # handler returns, its worker waits for the client.
 sub worker_is_counted {
     my $httpd = new_httpd(conf => "SendBufferSize 8192\n"
-                          . location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 5'))->start;
+                          . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionZone z',
+                                     'AdmissionQueue 5'))->start;
     socket my $socket, PF_INET, SOCK_STREAM, 0 or die "socket: $!\n";
     setsockopt $socket, SOL_SOCKET, SO_RCVBUF, 4096 or die "SO_RCVBUF: $!\n";
     connect $socket, pack_sockaddr_in($httpd->{port}, INADDR_LOOPBACK) or die "connect: $!\n";
     syswrite $socket, "GET /cgi-bin/heavy?bulk=80000 HTTP/1.1\r\nHost: test.example\r\n\r\n";
-    wait_for { $httpd->status->{AdmissionRunning} == 1 && !$httpd->zone('/cgi-bin/')->{Active} }
+    wait_for { my $s = $httpd->status; $s->{AdmissionRunning} == 1 && !$s->{zone}{z}{Active} }
         'a client that does not read the end of a short response holds a worker, which is counted';
     close $socket;
     wait_for { !$httpd->status->{AdmissionRunning} } '... until it leaves';
@@ -81,7 +82,8 @@ sub is_paced {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my ($is_event, @protocols) = ($combo->{mpm} eq 'event', protocols($combo));
+    my $is_event = $combo->{mpm} eq 'event';
+    my @protocols = protocols($combo);
     my $httpd = new_httpd(workers => 20, tls => 1, http2 => @protocols == 3,
                           modules => [qw(proxy proxy_http ratelimit)],
                           conf => <<'CONF' . join '',

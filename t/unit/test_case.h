@@ -7,7 +7,8 @@
 
 #include <check.h>
 
-/** One that holds writes nothing. Check's own write its place to a file, for a signal's sake. */
+/** Check's own macros write the place of each assertion that holds to a file, a third of the time
+ * of test_crash. In return, they name the last one before a signal. */
 #undef ck_assert_msg
 #undef ck_assert
 #define ck_assert_msg(expr, ...) ((expr) ? (void)0 : ck_abort_msg(__VA_ARGS__))
