@@ -158,8 +158,11 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
 
     /* A change of user clears this setting. */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    /* First, so that children that start now leave the rounds to the agent. */
+    adm_agent_beat(segment, adm_now());
     rv = adm_child_register(&self, segment, 0, pool);
     if (rv != APR_SUCCESS) {
+        adm_agent_gone(segment);
         return rv;
     }
     start_duties(self, tasks, pool);

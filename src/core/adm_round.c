@@ -89,10 +89,31 @@ static void reap_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
-/* Reap the tickets of one child in one chunk. While the zone is locked, an
- * unchanged @a life means that no other process uses the child's record. */
-static uint32_t reap_chunk(round_t *round, uint32_t chunk, uint32_t child_idx,
-                           uint64_t life)
+/* Children that were dead before a search for their tickets. */
+#define REAPED_TOGETHER 64
+typedef struct dead_t {
+    uint32_t count;
+    uint32_t child_idx[REAPED_TOGETHER];
+    uint64_t life[REAPED_TOGETHER];
+} dead_t;
+
+/* @return whether a ticket belongs to one of @a dead. While the zone is locked,
+ * an unchanged `life` means that no other process uses the child's record. */
+static bool is_of(adm_segment_t *segment, const dead_t *dead,
+                  const adm_ticket_rec_t *ticket)
+{
+    uint32_t n;
+
+    for (n = 0; n < dead->count; n++) {
+        if (ticket->child_idx == dead->child_idx[n]) {
+            return atomic_load(&adm_child_at(segment, dead->child_idx[n])->life)
+                   == dead->life[n];
+        }
+    }
+    return false;
+}
+
+static uint32_t reap_chunk(round_t *round, uint32_t chunk, const dead_t *dead)
 {
     adm_segment_t *segment = round->segment;
     uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
@@ -103,17 +124,15 @@ static uint32_t reap_chunk(round_t *round, uint32_t chunk, uint32_t child_idx,
     if (!zone) {
         return 0;
     }
-    if (atomic_load(&adm_child_at(segment, child_idx)->life) == life) {
-        for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
-            adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
-            uint32_t state = atomic_load(&ticket->state);
+    for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
+        adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+        uint32_t state = atomic_load(&ticket->state);
 
-            if ((state == ADM_TICKET_WAITING || state == ADM_TICKET_GRANTED
-                 || state == ADM_TICKET_ACTIVE)
-                && ticket->child_idx == child_idx) {
-                reap_ticket_locked(segment, zone, idx, round->now);
-                count++;
-            }
+        if ((state == ADM_TICKET_WAITING || state == ADM_TICKET_GRANTED
+             || state == ADM_TICKET_ACTIVE)
+            && is_of(segment, dead, ticket)) {
+            reap_ticket_locked(segment, zone, idx, round->now);
+            count++;
         }
     }
     adm_zone_unlock(segment, zone, round->now);
@@ -137,21 +156,23 @@ static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
     }
 }
 
-/* Reap all tickets of a dead child, then free its record. The record stays DEAD
- * until every zone has been visited. Until then, other processes also search
- * for the child's tickets, and for a lock that the child died with. */
-static uint32_t reap_child(round_t *round, uint32_t child_idx, uint64_t life)
+/* Reap all tickets of dead children, then free their records. The records stay
+ * DEAD until every zone has been visited, once for all of them. Until then,
+ * other processes also search for the children's tickets, and for a lock that a
+ * child died with. */
+static uint32_t reap_children(round_t *round, const dead_t *dead)
 {
     adm_segment_t *segment = round->segment;
-    uint32_t chunk, count = 0;
+    uint32_t chunk, n, count = 0;
 
     for (chunk = 0; chunk < adm_chunks_used(segment); chunk++) {
-        count += reap_chunk(round, chunk, child_idx, life);
+        count += reap_chunk(round, chunk, dead);
     }
     visit_zones(round, NULL);
     ADM_FAULT(reap_done);
-    if (!round->is_incomplete) {
-        free_record(segment, adm_child_at(segment, child_idx), life);
+    for (n = 0; n < dead->count && !round->is_incomplete; n++) {
+        free_record(segment, adm_child_at(segment, dead->child_idx[n]),
+                    dead->life[n]);
     }
     return count;
 }
@@ -163,12 +184,18 @@ static uint32_t reap(round_t *round)
     adm_segment_t *segment = round->segment;
     uint32_t used = adm_children_used(segment);
     uint32_t idx, count = 0;
+    dead_t dead = { 0 };
 
     for (idx = 1; idx <= used; idx++) {
         uint64_t life = adm_child_check(segment, idx);
 
         if (adm_life_state(life) == ADM_LIFE_DEAD) {
-            count += reap_child(round, idx, life);
+            dead.child_idx[dead.count] = idx;
+            dead.life[dead.count++] = life;
+        }
+        if (dead.count == REAPED_TOGETHER || (idx == used && dead.count)) {
+            count += reap_children(round, &dead);
+            dead.count = 0;
         }
     }
     return count;
@@ -343,7 +370,7 @@ apr_status_t adm_child_register(adm_child_t **registered,
                                 adm_segment_t *segment, uint32_t generation,
                                 apr_pool_t *pool)
 {
-    adm_child_t *child = NULL;
+    adm_child_t *child;
     pid_t pid = getpid();
     bool is_helped;
 
@@ -354,9 +381,7 @@ apr_status_t adm_child_register(adm_child_t **registered,
     if (!adm_child_is_registered_here()) {
         adm_child_ended(segment, pid); /* a process whose PID was reused */
     }
-    if (is_helped) {
-        child = adm_child_claim(segment, pid, generation, pool);
-    }
+    child = adm_child_claim(segment, pid, generation, pool);
     if (!child) {
         /* Dead children might occupy all records. */
         reap(&(round_t){ .segment = segment, .now = adm_now() });

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/adm_fault.h"
 #include "core/adm_pool.h"
 #include "core/adm_zone.h"
 #include "test_support.h"
@@ -20,6 +21,32 @@ TEST(unannounced_deaths_are_found_once_per_second)
     kill_unnoticed(start_holder(1));
     ck_assert_uint_eq(adm_round(child, now, false), 0);
     ck_assert_uint_eq(adm_round(child, adm_now() + 2 * ADM_USEC_PER_SEC, false), 1);
+    ck_assert_uint_eq(active_in(zone), 0);
+}
+
+/* 70 are two searches: a third one kills the reaper. */
+static int reap_in_two_searches(void *unused)
+{
+    adm_fault_arm(ADM_FAULT_reap_done, 3);
+    adm_round(join(), adm_now(), true);
+    return 0;
+}
+
+TEST(children_that_die_together_are_reaped_in_one_visit_to_all_zones)
+{
+    pid_t victims[70];
+    unsigned n;
+
+    make_segment(2, 80, 256);
+    zone = zone_called("one", 100, 0);
+    child = join();
+    for (n = 0; n < COUNT(victims); n++) {
+        victims[n] = start_holder(1);
+    }
+    for (n = 0; n < COUNT(victims); n++) {
+        kill_noticed(victims[n]);
+    }
+    ck_assert_int_eq(play(reap_in_two_searches, NULL), 0);
     ck_assert_uint_eq(active_in(zone), 0);
 }
 
