@@ -73,9 +73,9 @@ sub tells_of_no_limit {
         my @old = $httpd->children;
         $httpd->configure($conf . $more);
         kill USR1 => $httpd->{pid};
-        wait_for { loads($httpd) > $before && !$httpd->accepts(@old) } 'it is reloaded', 30;
+        wait_for { loads($httpd) > $before && !$httpd->accepts(@old) } 'it is reloaded';
     }
-    wait_for { $httpd->status->{AdmissionZones} == 4 && $httpd->runs_programs } 'it serves', 30;
+    wait_for { $httpd->status->{AdmissionZones} == 4 && $httpd->runs_programs } 'it serves';
     is $httpd->get("/cgi-bin/last/x?id=last$_")->{status}, 200, 'a zone without a place' for 1, 2;
     $httpd->is_noted('last1', code => 200, zone => $last, status => 'unlimited', wait => 0, queued => 0);
     is $httpd->status->{AdmissionUnlimited}, 2, '... and the status has the number';

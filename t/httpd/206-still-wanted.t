@@ -110,13 +110,14 @@ sub tell_story {
     my $later = $httpd->ask('/cgi-bin/heavy?id=behind');
     $httpd->zone_becomes('/cgi-bin/', 'a later request waits', Queued => 2 + @stays);
     $httpd->serves('hold', 'who reads on gets a response', $hold, $later, @client{ keys %reads_on });
+    $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0, Admitted => 3 + @stays, %left);
     my @order = map { /^(?:start|end) (\S+)/ } $httpd->record;
     is_deeply [ grep { !($_ % 2) || $order[$_] eq $order[ $_ - 1 ] } 0 .. $#order ],
         [ 0 .. $#order ], 'one program at a time' or diag join ', ', $httpd->record;
-    is_deeply [ sort map { /^start (\S+)/ } $httpd->record ], [ sort qw(- behind tls), @stays ],
-        '... for the requests that kept their places';
-    is $order[-1], 'behind', '... in the order of the queue';
-    $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0, Admitted => 3 + @stays, %left);
+    my @started = map { /^start (\S+)/ } $httpd->record;
+    is_deeply [ sort @started ], [ sort qw(- behind tls), @stays ], '... for the requests that kept their places';
+    is_in_order($httpd, '/cgi-bin/', [ map { $_ eq 'behind' ? $_ : 'earlier' } @started ],
+        [ ('earlier') x (2 + @stays), 'behind' ], '... in the order of the queue');
     $httpd->access_log_becomes('the access log has their zone and reports queued',
         qr/id=(?!behind)\S+ zone=\S*\/cgi-bin\/ status=queued /, 1 + @stays);
 

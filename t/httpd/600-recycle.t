@@ -34,7 +34,7 @@ sub ask_until_recycled {
                    answers(map { $httpd->ask('/') } 1 .. 8);
         $look->() if $look;
         recycled($httpd) >= $enough;
-    } "$enough children are recycled", 30;
+    } "$enough children are recycled";
     return $failed;
 }
 
@@ -42,7 +42,7 @@ sub ask_until_recycled {
 
 sub outsider {
     my ($httpd) = @_;
-    return { httpd => $httpd, seen => {}, most_away => 0, longest => 0, there => '' };
+    return { httpd => $httpd, seen => {}, most_away => 0, longest => 0, there => '', all_at => now() };
 }
 
 sub look {
@@ -53,7 +53,9 @@ sub look {
     my $away  = $CHILDREN - @there;
 
     $outsider->{seen}{$_} = 1 for @there;
-    $outsider->{most_away} = max $outsider->{most_away}, $away;
+    # A child that httpd has not replaced after 5 seconds frees its turn.
+    $outsider->{most_away} = max $outsider->{most_away}, $away if $before - $outsider->{all_at} < 5;
+    $outsider->{all_at} = $before if !$away;
     # While the very same ones are there, it is the same one who is away: from
     # the end of the first look that misses it to the beginning of the last.
     $outsider->{since} = now() if $there ne $outsider->{there};
