@@ -205,7 +205,7 @@ my %cookbook = (
             $_ = "LoadModule admission_redis_module $redis_module\n$_";
         },
         show => sub {
-            wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'the share is leased', 20;
+            wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'the share is leased';
             is $httpd->get('/search')->{status}, 200, 'a request is served';
             is $httpd->zone('db')->{FleetLimit}, 40, 'the limit is that of all servers';
         },
@@ -274,7 +274,7 @@ my %cookbook = (
         mpm  => 'prefork',
         show => sub {
             wait_for { $httpd->get('/static.txt'); $httpd->status->{AdmissionChildrenRecycled} > 1 }
-                'children are replaced', 30;
+                'children are replaced';
         },
     },
     'rejection.conf' => { show => sub {

@@ -37,7 +37,7 @@ subtest 'one server' => sub {
     for (['heavy/looks', 130, 'INT'], ['httpd.conf', 143, 'TERM'], ['heavy/looks', 129, 'HUP', 'HUP']) {
         my ($file, $status, @signals) = @$_;
         my $pid = start_program(@run, '--requests', 4000);
-        wait_for { my @files = glob "$temp/admission-demo-*/$file" } "$file is there";
+        wait_for { my @files = glob "$temp/admission-demo-*/$file" } "$file is there", 300;
         kill $_ => $pid for @signals;
         waitpid $pid, 0;
         is $? >> 8, $status, "SIG$signals[0]: the exit status tells the signal";
@@ -68,7 +68,7 @@ subtest 'three servers' => sub {
     leaves_nothing('it');
 
     my $pid = start_program(@run, '--seconds', 60);
-    wait_for { my @looks = glob "$temp/admission-fleet-*/heavy/looks" } 'a load is under way', 30;
+    wait_for { my @looks = glob "$temp/admission-fleet-*/heavy/looks" } 'a load is under way', 300;
     my @pids = map { Admission::File::slurp($_) =~ /(\d+)/ }
                glob "$temp/admission-redis-*/pid $temp/admission-fleet-*/run/httpd.pid";
     is scalar @pids, 4, 'three servers and a Redis are there';

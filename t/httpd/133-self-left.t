@@ -33,10 +33,10 @@ CONF
     my $crowd = crowd_at($httpd, clients => 12, patience => 0.4,
                          paths => [ map { "/$_/heavy?ignore=1&stream=1&until=never" } qw(a b) ]);
     # httpd needs three seconds to end a program that ignores it, and a moment more.
-    wait_for { $limit < grep { /^start / } $httpd->record } 'some run in the place of others', 30;
+    wait_for { $limit < grep { /^start / } $httpd->record } 'some run in the place of others';
     my $seen = $crowd->go_home;
     cmp_ok $seen->{left}, '>', 40, "clients left: $seen->{left}";
-    wait_for { !$httpd->live_programs_now } 'all programs end', 60;
+    wait_for { !$httpd->live_programs_now } 'all programs end';
     cmp_ok $watch->most, '<=', $limit, "there were never more than $limit programs";
     $httpd->zone_becomes('all', 'no request is counted that does not exist', Active => 0, Queued => 0);
 

@@ -121,13 +121,13 @@ sub open_by_keys {
     }
     is $browser->value('document.activeElement.textContent'), $name, 'the Tab key finds the zone';
     press($browser, 'Enter', "\r");
-    wait_for { $browser->value($OPEN) == 1 } 'Enter opens it', 15;
+    wait_for { $browser->value($OPEN) == 1 } 'Enter opens it';
 }
 
 sub open_first {
     my ($browser) = @_;
     $browser->value('document.querySelector("#rows a").click()');
-    wait_for { $browser->value($OPEN) == 1 } 'the first one opens', 15;
+    wait_for { $browser->value($OPEN) == 1 } 'the first one opens';
 }
 
 sub types {
@@ -144,7 +144,7 @@ sub gives_orders {
     $browser->visit($httpd->url('/control'));
     $browser->value('document.querySelector("#rows a").click()');
     wait_for { $browser->value('document.querySelectorAll("form.order").length') == 4 }
-        'forms for limit, queue, mode and reset', 15;
+        'forms for limit, queue, mode and reset';
     is_readable($browser, 'with forms');
     $browser->resize(1200, 900);
     photograph($browser, 'control-1200');
@@ -156,7 +156,7 @@ sub gives_orders {
     press($browser, 'Enter', "\r");
     $httpd->zone_becomes('/cgi-bin/', 'the order holds', QueueLength => 4, Overridden => 1);
     wait_for { $browser->value('document.querySelector("#stale").textContent') eq 'Done.' }
-        'the page says so', 15;
+        'the page says so';
     $browser->value('[...document.querySelectorAll("form.order button")].pop().click()');
     $httpd->zone_becomes('/cgi-bin/', 'the configuration holds again', QueueLength => 3, Overridden => 0);
 }
@@ -220,7 +220,7 @@ for_each_combo(sub {
     wait_for {
         $browser->value('document.querySelector("svg.chart polyline.queued").outerHTML')
             =~ / 599,0\.0 "/
-    } 'the chart shows the queue as full now', 15;
+    } 'the chart shows the queue as full now';
     is_deeply $browser->value('[...document.querySelectorAll("svg.chart polyline")].map(e => getComputedStyle(e).fill)'),
         [ ('none') x 3 ], '... in lines, not areas';
     like $browser->value('document.querySelector(".x").textContent'), qr/^(?:\d\d:\d\d){6}$/,
@@ -229,7 +229,7 @@ for_each_combo(sub {
     $browser->value('document.activeElement.click()');
     is $browser->value('document.querySelectorAll(".detail").length'), 0, 'it closes';
     types($browser, $FILTER, 'MUCH-too');
-    wait_for { "@{ $browser->value($ROWS) }" eq $LONG } 'the filter leaves one', 15;
+    wait_for { "@{ $browser->value($ROWS) }" eq $LONG } 'the filter leaves one';
     open_first($browser);
     is $browser->value("$FILTER.value"), 'MUCH-too', '... what was typed stays';
     $browser->visit($url);
@@ -259,7 +259,7 @@ for_each_combo(sub {
     press($browser, 'Enter', "\r");
     wait_for { ($browser->value('location.search') // '') eq '?filter=MUCH-too' }
         'without scripts: the filter is a form', 15;
-    wait_for { "@{ $browser->value($ROWS) }" eq $LONG } '... and leaves one zone', 15;
+    wait_for { "@{ $browser->value($ROWS) }" eq $LONG } '... and leaves one zone';
     $httpd->serves('go', 'all end well', @line);
     $browser->visit($zone);
     shows($browser, 'without scripts: the next numbers', Active => 0, Queued => 0, Admitted => 10);
@@ -277,12 +277,12 @@ for_each_combo(sub {
         '... and says how many it does not';
     is_readable($browser, 'a thousand zones on a phone');
     types($browser, $FILTER, '/zone/777');
-    wait_for { "@{ $browser->value($ROWS) }" eq 'test.example:/zone/777' } 'the filter finds any', 15;
+    wait_for { "@{ $browser->value($ROWS) }" eq 'test.example:/zone/777' } 'the filter finds any';
     is_deeply [ $browser->complaints ], [], 'the browser has nothing to complain of';
     $httpd->stop;
     wait_for {
         $browser->value('document.querySelector("#stale").textContent') =~ /No response/
-    } 'it says when the server does not answer', 15;
+    } 'it says when the server does not answer';
     is_deeply $browser->value($ROWS), ['test.example:/zone/777'], '... and keeps what it knew';
     $browser->quit;
 }, 'event+cgid');

@@ -42,10 +42,10 @@ for_each_combo(sub {
     kill KILL => @old;
     my %is_old = map { $_ => 1 } @old;
     wait_for { !grep { $is_old{$_} } $httpd->children } 'all children have ended';
-    wait_for { $httpd->lines_of('ADM0108') } 'new ones start without a limit', 20;
+    wait_for { $httpd->lines_of('ADM0108') } 'new ones start without a limit';
 
     my @asked = map { $httpd->ask("/cgi-bin/heavy?id=all$_&until=go") } 1 .. 3;
-    wait_for { 3 == grep { /^start all/ } $httpd->record } 'all run concurrently', 20;
+    wait_for { 3 == grep { /^start all/ } $httpd->record } 'all run concurrently';
     $httpd->serves('go', 'all end well', @asked);
     is $httpd->logged("all$_")->{status}, 'unlimited', "the access log says so of number $_"
         for 1 .. 3;
@@ -55,7 +55,7 @@ for_each_combo(sub {
     like $page->{body}, qr/its requests run without a limit/, '... and gives the reason';
 
     kill KILL => $httpd->agents;
-    wait_for { $httpd->lines_of('ADM0131') } 'the agent is killed: there is none any more', 20;
+    wait_for { $httpd->lines_of('ADM0131') } 'the agent is killed: there is none any more';
     is_deeply [ $httpd->agents ], [], '... and the next one is gone';
     is scalar($httpd->lines_of('ADM0130')), 1, '... which says once why';
 

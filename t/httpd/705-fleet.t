@@ -33,7 +33,7 @@ for_each_combo(sub {
     wait_for { 3 == grep { $_->{FleetState} eq 'learning' } $fleet->zones } 'Redis is killed and empty, and learns';
     is $fleet->sum('Active'), 4, '... and no more run';
     $one->open_gate("one$_") for 1, 2;
-    wait_for { 2 == grep { $_->zone('db')->{Active} } @others } 'other servers get returned permits', 30;
+    wait_for { 2 == grep { $_->zone('db')->{Active} } @others } 'other servers get returned permits';
     $one->open_gate($_) for qw(one3 one4 other);
     is_deeply statuses(answers(@asked)), { 200 => 6 }, 'all are served';
     $fleet->stop;

@@ -75,7 +75,7 @@ for_each_combo(sub {
     $httpd->start;
     my @early = map { $httpd->ask('/cgi-bin/heavy') } 1 .. 8;
     # All that wait have the queue's timeout of ten minutes, so only the lease ends their wait.
-    wait_for { $httpd->zone('db')->{RejectedFleet} == 8 } 'the first lease ends: all are rejected', 60;
+    wait_for { $httpd->zone('db')->{RejectedFleet} == 8 } 'the first lease ends: all are rejected';
     is_deeply statuses(answers(@early)), { 503 => 8 }, '... and are told so';
     is $httpd->zone('db')->{RejectedTimeout}, 0, '... not for the time that they had';
     is $httpd->zone('db')->{Queued}, 0, 'the queue is empty';

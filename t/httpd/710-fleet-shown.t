@@ -92,7 +92,7 @@ for_each_combo(sub {
     my $first = $servers[0];
     for my $httpd (@servers) {
         wait_for { my $zone = $httpd->zone('db'); $zone->{FleetState} eq 'leased' && $zone->{FleetServers} == 2 }
-            'the servers find each other', 30;
+            'the servers find each other';
     }
     is_shown_everywhere($first);
     my @held = map { $first->ask('/cgi-bin/heavy?until=go') } 1 .. 3;

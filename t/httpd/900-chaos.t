@@ -30,7 +30,6 @@ my $LONGEST_STOP  = 1;     # seconds that a process is stopped
 my $QUEUE_TIMEOUT = 3;
 my $SLACK         = 1;     # seconds that a busy machine may add to a wait
 my $OUTSIDERS     = 4;     # curl and h2load at once
-my $RUNS_WITHIN   = 35;    # mod_cgid tries for 32 to reach a daemon that was killed
 my $STOPS_WITHIN  = 14;    # httpd alone takes 10 if children were killed before
 
 my @PROGRAMS = (
@@ -59,8 +58,7 @@ my %ACCIDENTS = (
 
 sub begin {
     my ($combo) = @_;
-    my $httpd = new_httpd(workers => 60, tls => 1, http2 => $combo->{mpm} ne 'prefork',
-                          stops_within => $STOPS_WITHIN);
+    my $httpd = new_httpd(workers => 60, tls => 1, http2 => $combo->{mpm} ne 'prefork');
     my $self = { httpd => $httpd, limit => 4, round => 0, outsiders => {}, seen => {},
                  accidents => \%ACCIDENTS, pause => $PAUSE, longest_stop => $LONGEST_STOP };
 
@@ -228,16 +226,14 @@ sub comes_to_rest {
     end_old_children($self);
     kill USR1 => $httpd->{pid} if $httpd->is_left_alone;
     my $ok = subtest "round $self->{round} comes to rest" => sub {
-        my $is_alive = $httpd->soon(sub { eval { $httpd->status } }, $STOPS_WITHIN);
-        ok $is_alive, 'httpd answers' or return;
+        wait_for { $httpd->status } 'httpd answers' or return;
         # Also those of requests that no child has accepted yet.
         wait_for { !backlog($httpd) && !$httpd->live_programs_now } 'the last programs end';
         my $ended_at = max(time, $self->{last_kill} // 0);
         $httpd->comes_to_rest;
         in_two_seconds($ended_at);
         is scalar($httpd->live_programs_now), 0, 'no program lives on uncounted';
-        ok $httpd->soon(sub { runs_programs($httpd) }, $RUNS_WITHIN),
-            'httpd itself runs programs';
+        wait_for { runs_programs($httpd) } 'httpd itself runs programs';
         $httpd->soon(sub { !$httpd->live_programs_now });
         is $httpd->get("${ZONE}heavy?id=after")->{status}, 200, 'a new request runs';
         my $status = $httpd->status;

@@ -16,7 +16,7 @@ use Time::HiRes qw(time);
 our @EXPORT_OK = qw(answers wait_for_answers);
 
 # Seconds until a missing answer counts as "hangs".
-my $PATIENCE = $ENV{GDB} ? 10_000 : $ENV{PREFIX} ? 360 : 60;
+my $PATIENCE = $ENV{GDB} ? 10_000 : $ENV{PREFIX} ? 720 : 120;
 
 sub new {
     my ($class, $port) = @_;

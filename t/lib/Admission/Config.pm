@@ -125,7 +125,7 @@ DefaultRuntimeDir run
 PidFile run/httpd.pid
 ServerName $SERVER_NAME
 Listen 127.0.0.1:$o{port}
-Timeout 60
+Timeout 300
 ErrorLog error.log
 LogLevel info
 LogFormat "%>s %U%<q zone=%{ADMISSION_ZONE}n status=%{ADMISSION_STATUS}n wait=%{ADMISSION_WAIT_MS}n queued=%{ADMISSION_QUEUED}n" tests

@@ -29,13 +29,12 @@ use parent 'Admission::Log';
 use constant MOST_OF_ONE => ($ENV{ADMISSION_SANITIZER} // '') eq 'thread' ? 2 : 1;
 
 my $START_TRIES = 5;     # another process may take the port we chose
-my $PATIENCE    = 60;    # seconds for a state that is waited for, and for httpd to stop, beside all that
-my $BUSY        = 120;   # a machine may do; for httpd to start or reload
+my $PATIENCE    = 120;   # seconds for a state that is waited for, beside all that a machine may do
 my $SLOWER      = $ENV{GDB} ? 360 : $ENV{PREFIX} ? 6 : 1;
 my @running;
 
 # new(combo => {...}, workers => 20, tls => 0, http2 => 0, modules => [...],
-#     conf => 'text', stops_within => seconds, replaces_killed => 0,
+#     conf => 'text', replaces_killed => 0,
 #     admission => 1, name => 'admission', ports => [8080 .. 8180], places => 8,
 #     prefix => ['taskset', '1']): the directory and the files, nothing runs yet.
 # replaces_killed (of parking_conf) is for tests that kill children and wait for others in their
@@ -212,7 +211,7 @@ sub comes_up {
         # Of a program that PREFIX starts and that does not become httpd, it is a child.
         ($self->{pid}) = $self->slurp('run/httpd.pid') =~ /(\d+)/ if $answer && $ENV{PREFIX};
         $answer && $answer->{status} == 200 && $self->runs_programs && 'up';
-    }, $BUSY) eq 'up';
+    }) eq 'up';
 }
 
 # mod_cgid's daemon gives its socket to httpd's user a moment after httpd serves
@@ -270,7 +269,7 @@ sub reload {
         my $status = eval { $self->status } or return;
         $status->{ParentServerMPMGeneration} > $generation
             && !$self->accepts(@old) && $self->runs_programs;
-    }, $BUSY);
+    });
     $self->must($reloaded, "httpd reloads ($signal)");
 }
 
@@ -313,7 +312,7 @@ sub finish {
     my @left;
 
     @running = grep { $_ != $self } @running;
-    my $stops = $self->soon(sub { $self->has_exited }, $self->stops_within);
+    my $stops = $self->soon(sub { $self->has_exited });
     my $all_end = $self->soon(sub { !(@left = $self->processes) });
     kill KILL => -$self->{group} if @left;
     $self->must($stops, 'httpd stops');
@@ -337,15 +336,6 @@ sub discard {
     $self->soon(sub { $self->has_exited });
     kill KILL => -$self->{group};
     waitpid $self->{keeper}, 0;
-}
-
-# event of 2.4.37, and not of 2.4.52, needs 10.4 seconds where a client of an older
-# generation keeps its connection, also without the module.
-sub stops_within {
-    my ($self) = @_;
-    return $self->{stops_within}
-        // ($self->{mpm} eq 'event' && Admission::Config::version() < 52
-            ? 2 * $PATIENCE : $PATIENCE);
 }
 
 # Those that this process has started and that were not stopped.

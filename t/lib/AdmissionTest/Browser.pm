@@ -25,7 +25,7 @@ use Time::HiRes qw(sleep time);
 
 use Admission::File qw(spill);
 
-my $PATIENCE = 30;    # seconds for an answer
+my $PATIENCE = 120;    # seconds for an answer: at first it has to start
 
 my @OPTIONS = qw(
     --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars

@@ -46,7 +46,7 @@ sub start {
     }
     $self->{httpds} = [];
     for my $n (0 .. $self->{servers} - 1) {
-        my $httpd = new_httpd(workers => 40, stops_within => 20)->allow_in_log(@EXPECTED);
+        my $httpd = new_httpd(workers => 40)->allow_in_log(@EXPECTED);
         push @{ $self->{httpds} }, $httpd;
         $httpd->configure($self->conf($n));
         $httpd->start;
