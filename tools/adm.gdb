@@ -4,6 +4,8 @@
 
 # httpd stops its children by this signal, and by SIGTERM.
 handle SIGHUP nostop noprint pass
+# Tests stop children by this one.
+handle SIGSTOP nostop noprint pass
 
 define adm-zones
   set $s = 'process.c'::segment

@@ -63,7 +63,7 @@ sub conf {
     my ($httpd) = @_;
     my $docs = "$httpd->{dir}/docs";
     my @zone = ('MaxConcurrent 1', 'AdmissionZone z', 'AdmissionQueue 50 timeout=300s');
-    return parking_conf(threads => 40) . <<"CONF" . join '',
+    return parking_conf(threads => 40) . "KeepAliveTimeout 300\n" . <<"CONF" . join '',
 AddOutputFilter INCLUDES .shtml
 AddHandler run-action .action
 Action run-action /cgi-bin/action

@@ -72,7 +72,7 @@ sub had {
     return $client->{had};
 }
 
-sub says { my ($client, $flags, $piece) = @_; syswrite $client->{socket}, frame($DATA, $flags, 1, $piece) }
+sub says { my ($client, $flags, $piece) = @_; local $SIG{PIPE} = 'IGNORE'; syswrite $client->{socket}, frame($DATA, $flags, 1, $piece) }
 
 for_each_combo(sub {
     my (undef, $port) = start_backend(\&echo);

@@ -13,8 +13,8 @@ sub conf {
 
 sub keep_busy {
     my ($httpd, $clients) = @_;
-    return start_program('ab', '-q', '-r', '-c', $clients, '-t', 60, '-n', 1_000_000,
-                         $httpd->url('/cgi-bin/heavy?ms=40'));
+    return start_program('ab', '-q', '-r', '-c', $clients, '-t', 600, '-n', 1_000_000,
+                         $httpd->url('/cgi-bin/heavy?ms=200'));
 }
 
 sub end_busy {

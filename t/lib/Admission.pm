@@ -39,7 +39,12 @@ sub combos {
     my (@wanted) = @_;
     my %asked_for = map { $_ => 1 } $ENV{ADMISSION_COMBOS}
         ? split /[\s,]+/, $ENV{ADMISSION_COMBOS} : @DEFAULT;
+    my %known = map { $_ => 1 } @DEFAULT;
 
+    for (grep { !$known{ s/\+completion\z//r } } @wanted, keys %asked_for) {
+        die "no combination '$_': one of @DEFAULT\n";
+    }
+    die "MPM='$ENV{MPM}': prefork, worker or event\n" if $ENV{MPM} && !grep { /^\Q$ENV{MPM}+/ } @DEFAULT;
     return grep { !$ENV{MPM} || $_->{mpm} eq $ENV{MPM} }
            map { my ($mpm, $cgi, $way) = split /\+/;
                  { name => $_, mpm => $mpm, cgi => $cgi, completion => $way } }

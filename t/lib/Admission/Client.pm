@@ -29,6 +29,7 @@ sub new {
 # ask('/path', method => 'POST', host => 'name', headers => [...], body => '...', keep => 1)
 sub ask {
     my ($self, $path, %o) = @_;
+    die "no such option: $_\n" for grep { !/^(?:method|host|headers|body|keep)\z/ } keys %o;
     my $method = $o{method} // 'GET';
     my @headers = ('Host: ' . ($o{host} // 'test.example'), @{ $o{headers} // [] });
 
