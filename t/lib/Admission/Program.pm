@@ -1,7 +1,7 @@
 package Admission::Program;
 
-# The programs and modules of t/programs, as make has built them, or built here. What
-# is built is removed at the end.
+# The programs and modules of t/programs and bench/httpd, as make has built them, or built here.
+# What is built is removed at the end.
 
 use strict;
 use warnings;
@@ -16,7 +16,9 @@ use POSIX ();
 our @EXPORT_OK = qw(build_module build_shared hear_signals keep program undisturbed);
 
 my $ENDING = POSIX::SigSet->new(POSIX::SIGINT, POSIX::SIGTERM, POSIX::SIGHUP);
-my ($SOURCES) = map { "$_/programs" } Cwd::abs_path(__FILE__) =~ m{^(.*)/lib/Admission/};
+my ($TREE) = Cwd::abs_path(__FILE__) =~ m{^(.*)/t/lib/Admission/};
+
+sub source { return grep { -e } map { "$TREE/$_/$_[0].c" } qw(t/programs bench/httpd) }
 
 # The path of a program: program('heavy'). make puts all beside the heavy one.
 sub program {
@@ -25,7 +27,7 @@ sub program {
     my $heavy = $ENV{ADMISSION_HEAVY} // '';
     my ($made) = grep { $heavy && -x } $name eq 'heavy' ? $heavy : $heavy =~ s{[^/]*\z}{$name}r;
 
-    return $path{$name} //= $made // build($name, '-O2', [ "$SOURCES/$name.c" ], '-lm');
+    return $path{$name} //= $made // build($name, '-O2', [ source($name) ], '-lm');
 }
 
 # undisturbed { ... }: signals that end a program wait for the end of the block. A handler
@@ -72,7 +74,7 @@ sub keep {
 }
 
 # A library to be loaded before a program.
-sub build_shared { my ($name) = @_; return build("$name.so", '-O1 -shared -fPIC', [ "$SOURCES/$name.c" ], '-ldl') }
+sub build_shared { my ($name) = @_; return build("$name.so", '-O1 -shared -fPIC', [ source($name) ], '-ldl') }
 
 # A module of httpd.
 sub build_module {
@@ -80,7 +82,7 @@ sub build_module {
     my $apr = ask_apxs('APR_CONFIG');
     my $flags = '-I' . ask_apxs('INCLUDEDIR') . ' ' . `$apr --includes --cppflags`;
 
-    return build("$name.so", "-O1 -shared -fPIC $flags", [ "$SOURCES/$name.c" ]);
+    return build("$name.so", "-O1 -shared -fPIC $flags", [ source($name) ]);
 }
 
 sub ask_apxs {
