@@ -29,6 +29,7 @@ my %bad = (
         '[timeout=5s]',
         [ 'off'             => qr/0 \(no queue\)/ ],
         [ '10 [timeout=5m]' => qr/in ms, s, min or h, such as timeout=30s/ ],
+        [ '10 [t] timeout=1s' => qr/'t' is not timeout=time/ ],
         [ '10 [timeout=0]'  => qr/a length of 0 means no queue/ ],
     ],
     AdmissionExempt => [
@@ -74,7 +75,7 @@ my %bad = (
     AdmissionSpoolLimit => [
         qr/size|directory/, '0', '-1', 'off', '1X', '2T', 'many', '""', '1G [/no/such/directory]',
     ],
-    AdmissionZone => [ qr/name/, '""', 'x [fleets]' ],
+    AdmissionZone => [ qr/name/, '""', 'x [fleets]', '[' . 'x' x 256 . ']' ],
     AdmissionEngine => [ qr/redis:/, '127.0.0.1', 'http://127.0.0.1/' ],
     AdmissionFleet => [
         qr/lease=/, 'many', 'lease=', 'lease=2s', 'lease=25h', 'hold=0', 'hold=many',
@@ -121,12 +122,13 @@ for my $directive (sort keys %bad) {
             qr/\Q$directive\E/) if $directive ne 'AdmissionDryRun';
 }
 
+refused(in_place(qq(AdmissionZone "x\ty")), 'AdmissionZone with a control character', qr/AdmissionZone.*without control/);
 refused(in_place('MaxConcurrent auto 1 2 3'), 'MaxConcurrent auto 1 2 3', qr/MaxConcurrent takes/);
 
 accepted(in_place($_), $_) for (
     'MaxConcurrent 1', 'MaxConcurrent off', 'MaxConcurrent OFF', 'MaxConcurrent auto',
     'MaxConcurrent Auto 1', 'MaxConcurrent auto 4 4', 'MaxConcurrent auto 1 65535',
-    'AdmissionQueue 0', 'AdmissionQueue 10', 'AdmissionQueue 10 timeout=5',
+    'AdmissionQueue 0', 'AdmissionQueue 10', 'AdmissionQueue 10 target=off', 'AdmissionQueue 10 timeout=5',
     'AdmissionQueue 10 timeout=500ms', 'AdmissionQueue 10 timeout=1min',
     'AdmissionHandlers dynamic', 'AdmissionHandlers all',
     'AdmissionHandlers cgi-script proxy:* fcgi*',
@@ -140,7 +142,7 @@ accepted(in_place($_), $_) for (
     'AdmissionStateFile off', 'AdmissionStateFile /tmp/state',
     'AdmissionCost 1', q(AdmissionCost 2 "true"),
     'AdmissionSpool request=1024 response=1T', 'AdmissionSpool request=1K response=1024G',
-    'AdmissionSpoolLimit 1k', 'AdmissionSpoolLimit 1t',
+    'AdmissionSpoolLimit 1k', 'AdmissionSpoolLimit 1t', 'AdmissionSpoolLimit 1M cgi',
     'AdmissionFleet lease=5s hold=auto fallback=reject', 'AdmissionFleet hold=90s',
 );
 
@@ -170,6 +172,9 @@ for my $section (q(If "true"), q(If "%{REQUEST_URI} =~ m#^/x#")) {
     refused(section($section, 'MaxConcurrent 4'), "<$section> without AdmissionZone", qr/AdmissionZone/);
     accepted(section($section, 'MaxConcurrent 4', 'AdmissionZone x'), "<$section> with AdmissionZone");
 }
+refused(location('/a', 'AdmissionZone none') . location('/b', 'AdmissionZone good')
+        . location('/c', 'MaxConcurrent 4', 'AdmissionZone good'),
+        'AdmissionZone of a zone without a limit, before one that has one', qr/ADM0003: AdmissionZone: 'none'/);
 my $regex = section('LocationMatch ^/x', 'MaxConcurrent 4');
 accepted($regex, 'one <LocationMatch>');
 accepted($regex x 2, 'two <LocationMatch> with the same regex are one zone');

@@ -21,7 +21,7 @@ sub dump_of {
 my $conf = join '',
     location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 20 timeout=5s'),
     location('/reports', 'AdmissionZone reports', 'MaxConcurrent 7',
-             'AdmissionSpool request=10000 response=off'),
+             'AdmissionSpool response=off', 'AdmissionSpool request=10000'),
     location('/found', 'MaxConcurrent auto 2'),
     location('/found/within', 'MaxConcurrent auto 2 16'),
     section('VirtualHost *:1', 'ServerName other.example',
@@ -33,10 +33,10 @@ my @zones = (
     [ 'test.example:/cgi-bin/',     4, 20,  5000,  $kept, qr/$file:2/ ],
     [ 'reports',                    7, 100, 30000, qr/request=10000 response=off/, qr/$file:7/ ],
     # Without a maximum: what the reserve, a quarter of 200, leaves.
-    [ 'test.example:/found',        'auto 2 150', 100, 30000, $kept, qr/$file:11/ ],
-    [ 'test.example:/found/within', 'auto 2 16',  100, 30000, $kept, qr/$file:14/ ],
-    [ 'other.example:/cgi-bin/',    2, 0,   30000, $kept, qr/$file:19/ ],
-    [ 'test.example:/shared',       3, 100, 30000, $kept, qr/$file:25, also $file:30 and 2 more/ ],
+    [ 'test.example:/found',        'auto 2 150', 100, 30000, $kept, qr/$file:12/ ],
+    [ 'test.example:/found/within', 'auto 2 16',  100, 30000, $kept, qr/$file:15/ ],
+    [ 'other.example:/cgi-bin/',    2, 0,   30000, $kept, qr/$file:20/ ],
+    [ 'test.example:/shared',       3, 100, 30000, $kept, qr/$file:26, also $file:31 and 2 more/ ],
 );
 lines_are([ dump_of($conf) ], [ map {
     my ($name, $limit, $queue, $timeout, $spool, $places) = @$_;

@@ -157,7 +157,7 @@ sub decides_alone {
     SKIP: {
         last SKIP if !$httpd->{http2};
         skip 'curl has no HTTP/2', 2 if `curl -V` !~ /HTTP2/;
-        open my $curl, '-|', qw(curl -s --http2-prior-knowledge --max-time 20 -o /dev/null -w),
+        open my $curl, '-|', qw(curl -s --http2-prior-knowledge --max-time 300 -o /dev/null -w),
             '%{http_version} %{http_code}', '-H', "Host: $site", $httpd->url("/search?id=h2-$site")
             or die "curl: $!\n";
         is readline $curl, '2 200', 'HTTP/2';
@@ -194,6 +194,10 @@ sub decides_in_full_zones {
     my $slow = $httpd->ask('/unspooled', @to, method => 'POST', headers => ['Content-Length: 2']);
     $httpd->zone_becomes('files', 'only AdmissionSpool: one runs while its body is received', Active => 1);
     is $slow->send('ab')->answer->{status}, 200, '... and is served';
+    $httpd->zone_becomes('files', '... and has left', Active => 0);
+    my $dry = $httpd->ask('/dry', @to, method => 'POST', headers => ['Content-Length: 2']);
+    $httpd->zone_becomes('files', 'only AdmissionDryRun: nothing is read in advance', Active => 1);
+    is $dry->send('ab')->answer->{status}, 200, '... and is served';
     $httpd->zone_becomes($_, '... with all permits', Active => 0, Queued => 0) for qw(files search);
 }
 

@@ -11,7 +11,9 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $http2 = $has_http2 && $combo->{mpm} ne 'prefork';
     my $httpd = AdmissionTest::Stock->new(combo => $combo, tls => 1, http2 => $http2, conf =>
-        location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 2'));
+        location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 2')
+        . location('/cgi-bin/keyed/', 'MaxConcurrent 2', 'AdmissionFair client/24')
+        . location('/admission', 'SetHandler admission-status'));
     my $zone = '/cgi-bin/';
     $httpd->allow_in_log(qr/admission:warn.*mod_cgi\b/);
     $httpd->expect_rejections('/cgi-bin/', 'full');
@@ -21,6 +23,10 @@ for_each_combo(sub {
         'one socket listens for IPv4 and IPv6' if -e '/proc/net/tcp6';
 
     my @clients = $httpd->fill($zone, 'go', 2, 2);
+    my ($keyed) = $httpd->fill('/cgi-bin/keyed/', 'keyed', 1);
+    is_deeply [ map { $_->{name} } map { @{ $_->{keys} // [] } } @{ $httpd->json('/admission?json')->{zones} } ],
+        ['127.0.0.0/24'], 'a client of IPv4 has the key of its network';
+    $httpd->serves('keyed', '... and is served', $keyed);
     my $rejected = $httpd->get('/cgi-bin/heavy?id=out');
     is $rejected->{status}, 503, 'the queue is full: 503';
     like $rejected->{headers}{'retry-after'} // '', qr/^\d+$/, '... with Retry-After';

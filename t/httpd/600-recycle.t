@@ -126,7 +126,14 @@ for_each_combo(sub {
 for_each_combo(sub {
     my $httpd = start_httpd(workers => 50, conf => 'AdmissionRecycle 10');
 
+    my @first = $httpd->children;
     is ask_until_recycled($httpd, 2), 0, 'no request fails, and min = max works';
+    # A listener looks at its number when the next connection comes.
+    wait_for {
+        answers(map { $httpd->ask('/') } 1 .. 8);
+        my %is = map { $_ => 1 } $httpd->children;
+        grep { !$is{$_} } @first;
+    } '... and a child ends';
 }, 'worker+cgid', 'event+cgid');
 
 for_each_combo(sub {

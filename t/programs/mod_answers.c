@@ -102,6 +102,7 @@ static int answer_unread(request_rec *r)
     b->start = 0;
     b->data = NULL;
     APR_BRIGADE_INSERT_TAIL(bb, b);
+    apr_brigade_puts(bb, NULL, NULL, "behind\n");
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(alloc));
     pass(r, bb);
     return OK;

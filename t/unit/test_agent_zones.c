@@ -2,10 +2,13 @@
  *
  * The machine is files below a new directory, the clock is the test's.
  */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "auto/auto_shm.h"
 #include "auto/auto_duty.h"
+#include "auto/auto_file.h"
 #include "auto/law_tune.h"
 #include "test_support.h"
 
@@ -173,4 +176,24 @@ TEST(one_limit_is_tried_at_a_time)
     }
     ck_assert_uint_gt(tried[0], 0);
     ck_assert_uint_gt(tried[1], 0);
+}
+
+TEST(a_limit_that_has_held_is_written_in_time_and_at_the_end)
+{
+    static char text[AUTO_FILE_ROOM];
+    FILE *file = tmpfile();
+    auto_saved_t kept;
+
+    begin(PROGRAM_MB * MB);
+    setup.state_fd = fileno(file);
+    clients[0] = CLIENTS;
+    serve_for(200);
+    auto_file_read(setup.state_fd, text);
+    ck_assert(auto_file_find(text, "one", &kept));
+    ck_assert_uint_eq(kept.limit, auto_limit(segment, zones[0].handle));
+    ck_assert_int_eq(ftruncate(setup.state_fd, 0), 0);
+    auto_agent_duty.end(agent, now);
+    auto_file_read(setup.state_fd, text);
+    ck_assert(auto_file_find(text, "one", &kept));
+    fclose(file);
 }

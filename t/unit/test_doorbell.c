@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "core/adm_doorbell.h"
+#include "core/adm_hand_over.h"
 #include "test_story.h"
 
 static uint32_t slots[ADM_PARK_SLOTS + 1];
@@ -173,4 +174,15 @@ TEST(a_grant_that_meets_the_parking_rings)
     }
     ck_assert_int_eq(end_of(other), 0);
     tell("parked 0");
+}
+
+TEST(only_those_that_were_granted_are_woken)
+{
+    adm_wakes_t wakes = { .count = 1 };
+
+    child = join();
+    wakes.granted[0] = (adm_wake_t){ .ticket_idx = 1, .child_idx = child->idx, .bell = 1 };
+    wakes.granted[1] = (adm_wake_t){ .ticket_idx = 2, .child_idx = child->idx, .bell = 2 };
+    adm_hand_over_wake(segment, &wakes);
+    ck_assert_uint_eq(rung(10), 1);
 }

@@ -133,3 +133,14 @@ TEST(a_lasting_mixture_is_never_taken_for_a_change)
         }
     }
 }
+
+TEST(a_size_is_known_when_it_has_been_the_same_for_a_second)
+{
+    const uint32_t kb = 100 * MB;
+    const law_tune_sample_t runs = { .rss_kb = &kb, .programs = 1 };
+
+    begin();
+    ck_assert(!law_tune_memory_update_known(&memory, &runs, now));
+    ck_assert(!law_tune_memory_update_known(&memory, &runs, now + 0.9));
+    ck_assert(law_tune_memory_update_known(&memory, &runs, now + 1));
+}
