@@ -186,7 +186,7 @@ my %cookbook = (
             s/:3001/:$o->{inner}/g;
         },
         # A limit for the whole server, which stands still without the example.
-        conf => "MaxConcurrent 2\nAdmissionQueue 20 timeout=20s",
+        conf => "MaxConcurrent 2\nAdmissionQueue 20 timeout=300s",
         show => sub {
             push @clients, map { $httpd->ask('/cgi-bin/heavy') } 1 .. 20;
             is_deeply statuses(answers(@clients)), { 200 => 20 }, 'all are served through the filter';
@@ -238,7 +238,7 @@ my %cookbook = (
             becomes('php', 5, 2, 'five run, two wait');
         },
     },
-    'probes.conf' => { workers => 80, log => [qr/AH01630/], edit => sub { s/timeout=20s target=5s/timeout=200s target=100s/ },
+    'probes.conf' => { workers => 80, log => [qr/AH01630/], edit => sub { s/target=5s/target=100s/ },
                        show => sub {
         is $httpd->get('/ready?ready')->{body}, "ready\n", 'ready';
         is $httpd->get("/ready$_")->{status}, 403, "no page: /ready$_"
@@ -389,6 +389,7 @@ sub run_example {
     plan skip_all => $o{skip} if $o{skip};
     plan skip_all => "mod_$absent[0] is not installed" if @absent;
     local $_ = slurp("conf/examples/$name");
+    s/ timeout=\d+s/ timeout=300s/g;
     $o{edit}->(\%o) if $o{edit};
     my $hosts = join '', map { "<VirtualHost *>\nServerName $_.example\n</VirtualHost>\n" } qw(a b);
     $httpd = new_httpd(combo => $combo, workers => $o{workers} // 60, modules => $o{modules});

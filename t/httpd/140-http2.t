@@ -30,7 +30,7 @@ sub streams_fill_the_queue {
          $combo->{name} eq 'event+cgid' ? [104, 104, 1, 'url'] : ()) {
         my ($requests, $connections, $streams, $url) = @$_;
         $admitted += $requests;
-        my $report = `timeout 30 h2load -n $requests -c $connections -m $streams '@{[ $httpd->$url('/cgi-bin/heavy?ms=20') ]}' 2>&1`;
+        my $report = `timeout 300 h2load -n $requests -c $connections -m $streams '@{[ $httpd->$url('/cgi-bin/heavy?ms=20') ]}' 2>&1`;
         like $report, qr/Application protocol: h2\b/, 'h2load speaks HTTP/2' if $url eq 'tls_url';
         like $report, qr/status codes: $requests 2xx, 0 3xx, 0 4xx, 0 5xx/,
             "$connections connections of $streams streams: all are answered";
@@ -40,7 +40,7 @@ sub streams_fill_the_queue {
     $httpd->zone_becomes($zone, 'each was counted once', Admitted => $admitted);
 
     my @hold = $httpd->fill($zone, 'go', $limit);
-    my $curl = start_program(qw(curl -sk --http2 --max-time 30), $httpd->tls_url('/cgi-bin/heavy?id=left'));
+    my $curl = start_program(qw(curl -sk --http2 --max-time 300), $httpd->tls_url('/cgi-bin/heavy?id=left'));
     $httpd->zone_becomes($zone, 'a stream waits', Queued => 1);
     kill KILL => $curl;
     waitpid $curl, 0;

@@ -19,7 +19,7 @@ sub connections_are_kept {
     my @curl = map {
         my @urls = map { $httpd->$url($_) }
                    '/static.txt', "$path?id=$_-1", "$path?id=$_-2", '/static.txt';
-        open my $pipe, '-|', qw(curl -sk --max-time 30 -w), '%{http_code}/%{num_connects}\n',
+        open my $pipe, '-|', qw(curl -sk --max-time 300 -w), '%{http_code}/%{num_connects}\n',
             @options, @urls or die "curl: $!\n";
         $httpd->zone_becomes('/cgi-bin/one/', 'another one waits', Queued => $_);
         $pipe;

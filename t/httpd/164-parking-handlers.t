@@ -126,7 +126,7 @@ sub wait_in_the_queue {
     my $curl;
     if ($has_http2) {
         my $url = $httpd->tls_url('/cgi-bin/stream');
-        open $curl, '-|', "exec curl -sk --http2 --max-time 30 -w '%{http_version}\\n' $url"
+        open $curl, '-|', "exec curl -sk --http2 --max-time 300 -w '%{http_version}\\n' $url"
             or die "curl: $!\n";
         server_becomes($httpd, 'a stream of HTTP/2 blocks', AdmissionBlocked => ++$blocked,
                        AdmissionParked => $parked);

@@ -11,7 +11,7 @@ use Admission::Slow;
 sub error_in_stream {
     my ($httpd, $path) = @_;
     my $url = $httpd->tls_url($path);
-    my $body = `curl -sk --http2 --max-time 30 $url`;
+    my $body = `curl -sk --http2 --max-time 300 $url`;
     my $status = $?;
 
     # The page of an error names the URL, before httpd 2.4.41.
@@ -23,7 +23,7 @@ sub error_in_stream {
 sub unread_is_told {
     my ($httpd, $path, @options) = @_;
     my $url = $httpd->tls_url($path);
-    my $answer = `curl -sik --max-time 30 @options $url`;
+    my $answer = `curl -sik --max-time 300 @options $url`;
 
     isnt $?, 0, "data that cannot be read, @options: the client learns of it";
     like $answer, qr{^HTTP/1.1 200 .*\r\n\r\nten bytes$}s, '... behind what came before them'
@@ -53,7 +53,7 @@ sub bodies_are_left {
         '... and the connection ends' if $is_cgid;
     for my $option (@options) {
         my $url = $httpd->tls_url('/leaves.cgi');
-        is_deeply [ map { scalar `curl -sk --max-time 30 -H 'Expect:' -w ' %{http_code}' \\
+        is_deeply [ map { scalar `curl -sk --max-time 300 -H 'Expect:' -w ' %{http_code}' \\
                                   --data-binary \@$file $option '$url'` } 1 .. $tries ],
             [ ('left body 413') x $tries ], "... over TLS, $option";
     }
@@ -91,7 +91,7 @@ for_each_combo(sub {
     }
     for my $path (qw(/unlimited/refused /limited/refused)) {
         my $url = $httpd->url($path);
-        `curl -s --http1.1 --max-time 30 $url`;
+        `curl -s --http1.1 --max-time 300 $url`;
         wait_for { grep { m{\Q$path\E: the flush fails} } $httpd->error_log }
             "$path: a filter that refuses data: its error reaches the handler";
     }

@@ -5,6 +5,7 @@
 
 use AdmissionTest;
 use Admission::Parking;
+use IPC::Open2;
 use Time::HiRes qw(sleep);
 
 my $zone  = '/cgi-bin/';
@@ -50,6 +51,12 @@ sub whole_bodies {
 
 sub announce { return post($_[0], $_[1], 'Content-Length: 6', 'Expect: 100-continue') }
 
+sub switches {
+    my ($httpd) = @_;
+    return eval join '+', 0, map { Admission::File::slurp($_) =~ /^voluntary_ctxt_switches:\s*(\d+)/m }
+        map { glob "/proc/$_/task/*/status" } $httpd->children;
+}
+
 sub is_asked_for_its_body {
     my ($announced) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
@@ -83,6 +90,9 @@ for_each_combo(sub {
         : (AdmissionReserveFree => 15 - @slow));
     $httpd->zone_becomes($zone, '... and hold no permit, and no place in the queue', Active => 0, Queued => 0);
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'other requests run';
+    my $before = switches($httpd);
+    sleep 0.5;
+    cmp_ok switches($httpd) - $before, '<', 300, 'who sends nothing is not looked at all the time';
     $clients[$_]->send($slow[$_][3]) for 0 .. $#slow;
     arrives_whole(@clients);
     is_deeply [ length_of(answers(whole_bodies($httpd))) ], \@WHOLE,
@@ -120,13 +130,13 @@ sub starts {
                        headers => ['Content-Length: 1000000'])->send('abc');
 }
 
-# curl waits for the rest of the body until the story has ended.
+# @return what curl reports, and what it sends: it looks at the response when that is closed.
 sub starts_over_tls {
     my ($httpd) = @_;
-    my $url = $httpd->tls_url('/cgi-bin/heavy');
-    open my $curl, '-|', '(printf abc; exec sleep 6) | curl -sk --http1.1 -H Expect: -X POST -T -'
-        . " -o /dev/null -w '%{http_code}' $url" or die "curl: $!\n";
-    return $curl;
+    open2(my $code, my $body, qw(curl -sk --http1.1 -H Expect: -X POST -T - -o /dev/null -w %{http_code}),
+          $httpd->tls_url('/cgi-bin/heavy'));
+    syswrite $body, 'abc';
+    return ($code, $body);
 }
 
 # Clients give up after 30 seconds.
@@ -144,7 +154,7 @@ for_each_combo(sub {
     $httpd->expect_in_log(qr/AH01382: Request body read timeout/)
           ->allow_in_log(qr/ADM0214|AH01567|\[ssl:/);
     my ($silent, $slow) = map { starts($httpd) } 1, 2;
-    my $over_tls = starts_over_tls($httpd);
+    my ($over_tls, $body) = starts_over_tls($httpd);
     server_becomes($httpd, 'three clients send their bodies, without a worker', AdmissionTransfers => 3)
         if $is_event;
     # Faster than the rate, but not for as long as the body takes.
@@ -155,7 +165,9 @@ for_each_combo(sub {
     }
     is $slow->answer->{status}, 408, 'a client that sends too slowly gets 408';
     is $silent->answer->{status}, 408, '... and so does a client that stops sending';
-    is readline $over_tls, 408, '... over TLS';
+    $httpd->access_log_becomes('... over TLS', qr/^408 /, 3);
+    close $body;
+    is readline $over_tls, 408, '... which the client is told';
     is starts($httpd, host => 'impatient.example')->answer->{status}, 408,
         'Timeout applies as well';
     is_deeply [ $httpd->record ], [], 'no program ran';
@@ -164,7 +176,7 @@ for_each_combo(sub {
 # curl with a file as the body: what the program counted of it.
 sub post_file {
     my ($file, $url, @options) = @_;
-    open my $pipe, '-|', qw(curl -sk --max-time 30 --expect100-timeout 20 --data-binary),
+    open my $pipe, '-|', qw(curl -sk --max-time 300 --expect100-timeout 20 --data-binary),
                          "\@$file", @options, $url or die "curl: $!\n";
     return $pipe;
 }

@@ -26,7 +26,7 @@ sub end_busy {
 sub limit { return $_[0]->zone($ZONE)->{Limit} }
 
 # Programs that sleep: every one more serves more, unless others take the processors.
-sub grows_to { return limit($_[0]) == $_[1] || Admission::Log::is_machine_busy() }
+sub grows_to { return limit($_[0]) == $_[1] || is_machine_busy() }
 
 for_each_combo(sub {
     my $httpd = new_httpd(workers => 60, conf => conf('auto 1 6'))->alone->start;
@@ -81,7 +81,7 @@ for_each_combo(sub {
 
     wait_for { my $zone = $httpd->zone($ZONE);
                $zone->{LimitReason} eq 'estimate' && $zone->{Limit} <= 14
-               && ($zone->{Limit} >= 6 || Admission::Log::is_machine_busy()) }
+               && ($zone->{Limit} >= 6 || is_machine_busy()) }
         'a dry run: as many as run, and a quarter';
     end_busy($busy);
 }, 'event+cgid');

@@ -20,7 +20,7 @@ sub begins_to_send {
         ->send('x' x 50_000);
 }
 
-sub curl { my ($httpd) = @_; return start_program(qw(curl -sk --max-time 30), $httpd->tls_url($url)) }
+sub curl { my ($httpd) = @_; return start_program(qw(curl -sk --max-time 300), $httpd->tls_url($url)) }
 
 # A client that ..., how it comes, how it leaves.
 my @leaves = (

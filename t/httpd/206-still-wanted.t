@@ -82,7 +82,7 @@ sub tell_story {
 
     my ($hold) = $httpd->fill('/cgi-bin/', 'hold', 1);
     my %client = ask_all($httpd, 'heavy?id=', %all);
-    my $curl = start_program(qw(curl -sk --max-time 30 -d a=b), $httpd->tls_url('/cgi-bin/heavy?id=tls'));
+    my $curl = start_program(qw(curl -sk --max-time 300 -d a=b), $httpd->tls_url('/cgi-bin/heavy?id=tls'));
     my (undef, $late_reset) = ask_all($httpd, 'heavy?id=late-reset-', plain => $reads_on{plain});
     $httpd->zone_becomes('/cgi-bin/', 'all wait', Queued => 2 + keys %all);
     is $httpd->status->{AdmissionParked} > 0, $parking eq 'On' && Admission::Parking::can_park(),

@@ -27,7 +27,7 @@ CONF
     $httpd->zone_becomes('/cgi-bin/patient', 'ten wait', Queued => 10);
     my $began = time;
     my @late = map { $httpd->ask('/cgi-bin/heavy?id=late', keep => 1) } 1 .. 20;
-    open my $late_tls, '-|', qw(curl -sk --max-time 20 -w %{http_code}),
+    open my $late_tls, '-|', qw(curl -sk --max-time 300 -w %{http_code}),
                        $httpd->tls_url('/cgi-bin/heavy?id=late') or die "curl: $!\n";
     $httpd->zone_becomes('/cgi-bin/', 'twenty and one over TLS wait', Queued => 21);
 
@@ -35,9 +35,7 @@ CONF
     is_deeply statuses(@answers), { 503 => 20 }, 'after 5 s, with Timeout 4: all are rejected';
     my @waited = sort { $a <=> $b } map { $_->{at} - $began } @answers;
     cmp_ok $waited[0], '>=', 5, '... none before its time';
-    cmp_ok $waited[0], '<', 6, '... the first not much later';
-    # A busy machine serves the error pages late, one after the other.
-    cmp_ok $waited[-1], '<', $ENV{ADMISSION_TIMED} ? 6 : 10, '... nor the last';
+    cmp_ok $waited[-1], '<', 6, '... nor much later' if $ENV{ADMISSION_TIMED};
     is_deeply [ grep { ($_->{headers}{'retry-after'} // '') !~ /^\d+$/ } @answers ], [],
         '... each with Retry-After';
     like join('', readline $late_tls), qr/503$/, '... also over TLS';

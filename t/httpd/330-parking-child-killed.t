@@ -5,8 +5,7 @@ use AdmissionTest;
 use Admission::Parking;
 use Time::HiRes qw(time);
 
-my $zone        = '/cgi-bin/';
-my $TWO_SECONDS = 2;
+my $zone = '/cgi-bin/';
 
 for_each_parking_combo(sub {
     my $httpd = start_parking_httpd(children => 2,
@@ -42,7 +41,7 @@ for_each_parking_combo(sub {
                          Active => 1, Queued => 20, Reclaimed => 20);
     server_becomes($httpd, '... requests of the other are parked', AdmissionParked => 20,
                    AdmissionBlocked => 0);
-    cmp_ok time - $killed_at, '<', $TWO_SECONDS, "... within $TWO_SECONDS seconds";
+    in_two_seconds($killed_at);
     is_deeply statuses(answers(@lost)), { 0 => 20 }, 'its clients were cut off';
 
     wait_for { $httpd->children == 2 } 'a new child takes its place';

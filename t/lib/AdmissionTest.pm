@@ -24,10 +24,11 @@ use TestFile;
 
 our @ISA    = ('TestFile');
 our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo for_each_parking_combo
-                                      in_two_seconds is_in_order lines_are location needs_modules
+                                      in_two_seconds is_in_order is_machine_busy lines_are location needs_modules
                                       section virtual_host wait_for));
 
 $Admission::HTTPD = 'AdmissionTest::Httpd';
+sub is_machine_busy { return Admission::Log::is_machine_busy() }
 
 # The line of a failure is the test's, not the library's.
 Test2::API::test2_add_callback_context_acquire(sub {

@@ -34,7 +34,7 @@ sub protocols {
 sub slow_reader {
     my ($url, @options) = @_;
     my $file = File::Temp->new(TEMPLATE => 'admission-XXXXXX', TMPDIR => 1);
-    my $pid = start_program(qw(curl -skN --max-time 50 -o), "$file", @options, $url);
+    my $pid = start_program(qw(curl -skN --max-time 300 -o), "$file", @options, $url);
     my $self = bless { pid => $pid, file => $file }, __PACKAGE__;
 
     Admission::Httpd->soon(sub { -s "$file" }) or die "no answer from $url\n";

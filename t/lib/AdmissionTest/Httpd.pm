@@ -17,6 +17,12 @@ sub must {
     return ok($is, $what) || diag join "\n", @details;
 }
 
+# Requests wait as long as a test needs on a busy machine, unless it says how long.
+sub configure {
+    my ($self, $conf) = @_;
+    return $self->SUPER::configure($conf =~ s/^(\s*AdmissionQueue [1-9]\d*)$/$1 timeout=300s/mgr);
+}
+
 # Has it see nothing of what others do on the machine, where tests run side by side: how busy
 # the processors are, how much memory is free, and who stalls for it stay as they are now. Where
 # /proc cannot be covered, which needs root and a mount namespace, it sees the machine.
