@@ -30,8 +30,10 @@ static struct {
 static void note(const char *what)
 {
     char line[64];
-    apr_size_t size = (apr_size_t)apr_snprintf(line, sizeof(line), "%s %d %" APR_TIME_T_FMT "\n",
-                                               what, (int)getpid(), apr_time_now());
+    apr_size_t size = (apr_size_t)apr_snprintf(line, sizeof(line),
+                                               "%s %d %" APR_TIME_T_FMT "\n",
+                                               what, (int)getpid(),
+                                               apr_time_now());
 
     apr_file_write(children.file, line, &size);
 }
@@ -44,14 +46,16 @@ static apr_status_t note_end(void *unused)
 }
 
 /* Opened by the parent, which may write where children may not. */
-static int open_record(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+static int open_record(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
+                       server_rec *s)
 {
     (void)plog;
     (void)ptemp;
     (void)s;
     return !children.path
                    || apr_file_open(&children.file, children.path,
-                                    APR_FOPEN_WRITE | APR_FOPEN_APPEND | APR_FOPEN_CREATE,
+                                    APR_FOPEN_WRITE | APR_FOPEN_APPEND
+                                        | APR_FOPEN_CREATE,
                                     APR_FPROT_OS_DEFAULT, pconf)
                           == APR_SUCCESS
                ? OK
@@ -63,8 +67,8 @@ static void on_child_init(apr_pool_t *pchild, server_rec *s)
     (void)s;
     if (children.max) {
         srandom((unsigned)getpid() ^ (unsigned)apr_time_now());
-        ap_max_requests_per_child = children.min
-                                    + (int)(random() % (children.max - children.min + 1));
+        ap_max_requests_per_child =
+            children.min + (int)(random() % (children.max - children.min + 1));
     }
     if (children.file) {
         note("ready");
@@ -81,7 +85,8 @@ static const char *set_record(cmd_parms *cmd, void *unused, const char *path)
     return NULL;
 }
 
-static const char *set_random(cmd_parms *cmd, void *unused, const char *min, const char *max)
+static const char *set_random(cmd_parms *cmd, void *unused, const char *min,
+                              const char *max)
 {
     (void)cmd;
     (void)unused;
@@ -111,5 +116,6 @@ static void register_hooks(apr_pool_t *p)
 }
 
 AP_DECLARE_MODULE(children) = {
-    STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, directives, register_hooks, AP_MODULE_FLAG_NONE
+    STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, directives, register_hooks,
+    AP_MODULE_FLAG_NONE
 };

@@ -33,8 +33,8 @@ static void stamp(const char *event)
     int length;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    length = snprintf(line, sizeof(line), "%s %lld%09ld\n", event, (long long)now.tv_sec,
-                      now.tv_nsec);
+    length = snprintf(line, sizeof(line), "%s %lld%09ld\n", event,
+                      (long long)now.tv_sec, now.tv_nsec);
     /* One write of a short line: lines of several programs never mix. */
     if (write(stamps, line, (size_t)length) != length) {
         _exit(1);
@@ -73,11 +73,13 @@ static int receive(int fd, unsigned char *bytes, size_t length)
     return 1;
 }
 
-static void send_record(int fd, const unsigned char *request, int type, const char *content,
-                        size_t length)
+static void send_record(int fd, const unsigned char *request, int type,
+                        const char *content, size_t length)
 {
-    unsigned char head[HEAD] = { 1,          (unsigned char)type,          request[2],
-                                 request[3], (unsigned char)(length >> 8), (unsigned char)length };
+    unsigned char head[HEAD] = {
+        1,          (unsigned char)type,          request[2],
+        request[3], (unsigned char)(length >> 8), (unsigned char)length
+    };
 
     send_all(fd, head, sizeof(head));
     send_all(fd, content, length);
@@ -90,7 +92,8 @@ static int receive_request(int fd, unsigned char *head)
 
     do {
         if (!receive(fd, head, HEAD)
-            || !receive(fd, content, (size_t)(head[4] << 8) + head[5] + head[6])) {
+            || !receive(fd, content,
+                        (size_t)(head[4] << 8) + head[5] + head[6])) {
             return 0;
         }
     } while (head[1] != STDIN || head[4] || head[5]);
@@ -118,7 +121,9 @@ static int is_fastcgi(void)
     int listens = 0;
     socklen_t size = sizeof(listens);
 
-    return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens;
+    return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size)
+               == 0
+           && listens;
 }
 
 int main(int argc, char **argv)

@@ -19,7 +19,7 @@ for_each_combo(sub {
             '... and names the line and what is allowed';
     }
     # The default queue is longer than the workers that are left for it, and so can the limit be.
-    $httpd->expect_in_log(qr/admission:warn.*\b100\b/)->expect_rejections('test.example:/', 'reserve');
+    $httpd->expect_in_log(qr/admission:warn.*ADM0105: .*\b100\b/)->expect_rejections('test.example:/', 'reserve');
     $httpd->allow_in_log(qr/admission:warn.*ADM0104: /);
     for my $reserve ($workers / 4, 39) { # the default of 25 %, and all but one
         my ($in, $out) = ($workers - $reserve, $clients - $workers + $reserve);

@@ -10,9 +10,12 @@ my $has_http2 = Admission::Config::is_installed('http2') && `curl -V` =~ /HTTP2/
 for_each_combo(sub {
     my ($combo) = @_;
     my $http2 = $has_http2 && $combo->{mpm} ne 'prefork';
-    my $httpd = AdmissionTest::Stock->new(combo => $combo, tls => 1, http2 => $http2, conf =>
+    my $httpd = AdmissionTest::Stock->new(combo => $combo, tls => 1, http2 => $http2,
+                                          modules => [qw(proxy proxy_http)], conf =>
         location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 2')
         . location('/cgi-bin/keyed/', 'MaxConcurrent 2', 'AdmissionFair client/24')
+        . section('LocationMatch ^/(?:self|cgi-bin/self)/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionZone self')
+        . location('/self/', 'ProxyPass http://127.0.0.1:${PORT}/cgi-bin/self/')
         . location('/admission', 'SetHandler admission-status'));
     my $zone = '/cgi-bin/';
     $httpd->allow_in_log(qr/admission:warn.*mod_cgi\b/);
@@ -31,6 +34,7 @@ for_each_combo(sub {
     is $rejected->{status}, 503, 'the queue is full: 503';
     like $rejected->{headers}{'retry-after'} // '', qr/^\d+$/, '... with Retry-After';
     is $httpd->get('/static.txt')->{status}, 200, 'files are served';
+    is $httpd->get('/self/heavy')->{status}, 200, 'what the server asks itself runs with the permit of the first';
     $httpd->serves('go', 'all four requests get their response', @clients);
 
     my ($old) = $httpd->fill($zone, 'reloaded', 1);

@@ -72,6 +72,7 @@ for_each_combo(sub {
     wait_for { $httpd->zone($ZONE)->{LimitReason} eq 'idle' } 'so nothing is learnt';
     ok scalar(grep { /ADM0135: zone \S+: limit 1 -> \d+ \(\w+\): \w/ } $httpd->error_log),
         'the log reports the limit that was found';
+    ok -e "$httpd->{dir}/run/admission.state", 'the state file has its default place';
 }, 'prefork+cgi', 'event+cgid');
 
 # Nothing is limited, so nothing can be tried.

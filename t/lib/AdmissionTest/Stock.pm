@@ -33,7 +33,7 @@ sub choose_ports {
     my ($self) = @_;
     my ($dir, $from) = ($self->{dir}, folder());
     my ($root) = $from =~ m{^(.*)/etc/apache2\z};
-    my @modules = ("mpm_$self->{mpm}", @MODULES, $self->{cgi}, $self->{http2} ? 'http2' : ());
+    my @modules = ("mpm_$self->{mpm}", @MODULES, $self->{cgi}, $self->{http2} ? 'http2' : (), @{ $self->{modules} // [] });
 
     $self->SUPER::choose_ports;
     mkdir "$dir/$_" for qw(mods-enabled sites-enabled run/socks);
@@ -47,6 +47,7 @@ sub choose_ports {
     my ($user, $group) = Admission::Config::user();
     my $apache = Admission::File::slurp("$from/apache2.conf");
     Admission::File::spill("$dir/httpd.conf", <<"DEFINES" . $apache);
+Define PORT $self->{port}
 Define APACHE_RUN_DIR $dir/run
 Define APACHE_PID_FILE $dir/run/httpd.pid
 Define APACHE_RUN_USER $user
