@@ -99,8 +99,8 @@ typedef struct dead_t {
 
 /* @return whether a ticket belongs to one of @a dead. While the zone is locked,
  * an unchanged `life` means that no other process uses the child's record. */
-static bool is_of(adm_segment_t *segment, const dead_t *dead,
-                  const adm_ticket_rec_t *ticket)
+static bool belongs_to_one(adm_segment_t *segment, const dead_t *dead,
+                           const adm_ticket_rec_t *ticket)
 {
     uint32_t n;
 
@@ -130,7 +130,7 @@ static uint32_t reap_chunk(round_t *round, uint32_t chunk, const dead_t *dead)
 
         if ((state == ADM_TICKET_WAITING || state == ADM_TICKET_GRANTED
              || state == ADM_TICKET_ACTIVE)
-            && is_of(segment, dead, ticket)) {
+            && belongs_to_one(segment, dead, ticket)) {
             reap_ticket_locked(segment, zone, idx, round->now);
             count++;
         }
