@@ -280,7 +280,7 @@ sub sweeps {
     }
 
     # Another administrator.
-    my ($pid, $reader) = start_sweep('cgi', 1);
+    my ($pid, $reader) = start_sweep('cgi', 5); # the order comes within the first step
     $httpd->zone_becomes('/cgi-bin/', 'one more has begun', Limit => 1);
     ctl(0, qw(-q limit cgi 7));
     waitpid $pid, 0;
