@@ -372,12 +372,10 @@ apr_status_t adm_child_register(adm_child_t **registered,
 {
     adm_child_t *child;
     pid_t pid = getpid();
-    bool is_helped;
 
     if (!adm_segment_is_ours(segment)) {
         return ADM_BAD_SEGMENT;
     }
-    is_helped = adm_agent_is_at_work(segment, adm_now());
     if (!adm_child_is_registered_here()) {
         adm_child_ended(segment, pid); /* a process whose PID was reused */
     }
@@ -391,7 +389,7 @@ apr_status_t adm_child_register(adm_child_t **registered,
         return ADM_NO_CHILD;
     }
     *registered = child;
-    if (!is_helped) {
+    if (!adm_agent_is_at_work(segment, adm_now())) {
         adm_round(child, adm_now(), true);
     }
     return APR_SUCCESS;

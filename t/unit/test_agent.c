@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "core/adm_agent.h"
+#include "core/adm_fault.h"
 #include "test_support.h"
 
 static adm_usec_t beat(void)
@@ -157,6 +158,21 @@ TEST(the_agent_reclaims_permits_of_dead_children)
 
 /* Loop test over the signals. */
 static const int told[] = { SIGTERM, SIGHUP, SIGINT };
+
+static int be_agent_until_it_beats(void *unused)
+{
+    adm_fault_arm(ADM_FAULT_agent_beat, 1);
+    return be_agent(NULL);
+}
+
+/* Children that start meanwhile find an agent, and leave the round to it. */
+TEST(an_agent_beats_before_it_reaps)
+{
+    stage(1, 0);
+    kill_noticed(start_holder(1));
+    ck_assert_int_eq(play(be_agent_until_it_beats, NULL), -SIGKILL);
+    ck_assert_uint_eq(active_in(zone), 1);
+}
 
 TESTS(an_agent_that_is_signalled_to_end_clears_its_heartbeat, 0, COUNT(told))
 {
