@@ -7,7 +7,7 @@ my ($zone, $clients, $limit, $ms) = ('/cgi-bin/', 60, 4, 50);
 
 for_each_combo(sub {
     my $httpd = start_httpd(workers => 100, conf =>
-        location($zone, "MaxConcurrent $limit", "AdmissionQueue $clients timeout=300s"));
+        location($zone, "MaxConcurrent $limit", "AdmissionQueue $clients"));
     my $watch = $httpd->watch;
     my $looks = "$httpd->{dir}/heavy/looks";
 

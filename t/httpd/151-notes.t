@@ -8,7 +8,7 @@ use AdmissionTest;
 my $conf = join '',
     "ErrorDocument 503 /cgi-bin/page/error\n",
     location('/cgi-bin/page/', 'MaxConcurrent 10', 'AdmissionQueue 0'),
-    location('/cgi-bin/zone/', 'MaxConcurrent 1', 'AdmissionQueue 3 timeout=300s',
+    location('/cgi-bin/zone/', 'MaxConcurrent 1', 'AdmissionQueue 3',
         'AdmissionExempt "%{QUERY_STRING} =~ /exempt/"'),
     location('/cgi-bin/narrow/', 'MaxConcurrent 1', 'AdmissionQueue 0'),
     "RewriteEngine On\n",

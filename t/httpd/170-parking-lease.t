@@ -75,7 +75,7 @@ for_each_parking_combo(sub {
         my $opened_at = time;
         $httpd->open_gate($how);
         wait_for { start_of($httpd, "$how-second-1") } "$how: the other child gets the permit";
-        in_two_seconds($opened_at);
+        cmp_ok time - $opened_at, '<', 2, '... within 2 seconds' if !is_machine_busy();
         wait_for { start_of($httpd, "$how-second-$PARKED") } '... and so do the requests behind it';
         is_deeply order_of($httpd, "$how-\\w+-"), [ map { "$how-second-$_" } 1 .. $PARKED ],
             '... in their order';

@@ -35,7 +35,9 @@ CONF
     is_deeply statuses(@answers), { 503 => 20 }, 'after 5 s, with Timeout 4: all are rejected';
     my @waited = sort { $a <=> $b } map { $_->{at} - $began } @answers;
     cmp_ok $waited[0], '>=', 5, '... none before its time';
-    cmp_ok $waited[-1], '<', 6, '... nor much later' if $ENV{ADMISSION_TIMED};
+    cmp_ok $waited[0], '<', 6, '... the first not much later' if !is_machine_busy();
+    # Error pages are served one after the other.
+    cmp_ok $waited[-1], '<', $ENV{ADMISSION_TIMED} ? 6 : 10, '... nor the last' if !is_machine_busy();
     is_deeply [ grep { ($_->{headers}{'retry-after'} // '') !~ /^\d+$/ } @answers ], [],
         '... each with Retry-After';
     like join('', readline $late_tls), qr/503$/, '... also over TLS';

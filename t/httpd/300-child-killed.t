@@ -75,7 +75,7 @@ for_each_combo(sub {
     my $killed_at = time;
     wait_for { grep { /^start next/ } $httpd->record }
         'the holder of the permit and its program are killed: the next runs';
-    in_two_seconds($killed_at);
+    cmp_ok time - $killed_at, '<', 2, '... within 2 seconds' if !is_machine_busy();
     is_deeply statuses(answers(@waiting)), { 200 => 5 }, 'all that waited are answered';
 
     wait_for { !$httpd->live_programs_now } 'no program is left';

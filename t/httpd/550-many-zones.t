@@ -161,5 +161,6 @@ for_each_combo(sub {
     wait_for { grep { /AH00489/ } $httpd->error_log } 'httpd starts';
     is scalar(grep { /ADM0008/ } $httpd->error_log), 1, 'the start logs it once';
     is scalar(grep { /ADM0102/ } $httpd->error_log), 0, '... and none for each zone';
+    $httpd->allow_in_log(qr/AH00045/);    # 65,540 sections: 1.4 s to stop without the module, 2.5 s with it
     $httpd->stop;
 }, 'event+cgid');

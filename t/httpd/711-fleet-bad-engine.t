@@ -52,14 +52,18 @@ sub lines { my ($httpd, $pattern) = @_; return scalar(() = $httpd->slurp('error.
 sub is_told {
     my ($httpd, $what, $pattern, %says) = @_;
     my ($agent) = $httpd->agents;
-    my @lines;
+    my (@lines, $next, $told);
 
     $fake->says(%says);
-    $httpd->graceful;
-    my $next = $httpd->next_agent($agent, "$what: a reload");
-    my $told = sub { @lines = grep { /\[pid $next:.*(?:$TOLD)/ } split /\n/, $httpd->slurp('error.log') };
-    wait_for { $told->() } '... there is a queue';
-    like $lines[0], is_machine_busy() ? qr/$pattern| in time/ : $pattern, '... that says it';
+    # Again where a busy machine was too late for the connection.
+    for (1 .. 5) {
+        $httpd->graceful;
+        $agent = $next = $httpd->next_agent($agent, "$what: a reload");
+        $told = sub { @lines = grep { /\[pid $next:.*(?:$TOLD)/ } split /\n/, $httpd->slurp('error.log') };
+        wait_for { $told->() } '... there is a queue';
+        last if $lines[0] =~ $pattern || $lines[0] !~ /connected in time/;
+    }
+    like $lines[0], $pattern, '... that says it';
     if ($what eq $bad[0][0]) {
         my $errors = $httpd->status->{AdmissionEngineErrors};
         wait_for { $httpd->status->{AdmissionEngineErrors} > $errors + 2 } '... while it tries again';

@@ -35,15 +35,11 @@ my @KNOWN   = (@DEFAULT, qw(prefork+cgid worker+cgi));
 # The combinations to use, each { name, mpm, cgi }. Who need not run on all of
 # them names those it wants: combos('prefork+cgi', 'event+cgid'). With
 # '+completion' behind it requests are parked in the way of httpd before 2.4.63,
-# where that is not the only one. Where one is asked for, a story that names none runs on the one
-# that the number of its file chooses.
+# where that is not the only one.
 sub combos {
     my (@wanted) = @_;
-    my $asked = $ENV{ADMISSION_COMBOS} || 'all';
-    my %asked_for = map { $_ => 1 } $asked =~ /^(?:all|one)\z/ ? @KNOWN : split /[\s,]+/, $asked;
     my %known = map { $_ => 1 } @KNOWN;
-
-    @wanted = $DEFAULT[ $1 % @DEFAULT ] if $asked eq 'one' && !@wanted && $0 =~ m{(\d+)[^/]*\z};
+    my %asked_for = map { $_ => 1 } $ENV{ADMISSION_COMBOS} ? split /[\s,]+/, $ENV{ADMISSION_COMBOS} : @KNOWN;
 
     for (grep { !$known{ s/\+completion\z//r } } @wanted, keys %asked_for) {
         die "no combination '$_': one of @KNOWN\n";
