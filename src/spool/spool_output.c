@@ -48,10 +48,17 @@ static apr_status_t return_worker(void *visit)
 }
 
 /* Release the permit, if it may be released before the program exits; return
- * the worker when the request no longer needs it. */
+ * the worker when the request no longer needs it. A program exits a moment
+ * after it has closed its output: while the rest blocks on the client, nothing
+ * would notice. */
 static void release_permit(spool_t *spool)
 {
-    if (!admission_release_at_end_of_output(&spool->visit->ticket)) {
+    adm_ticket_t *ticket = &spool->visit->ticket;
+
+    if (!spool->r->connection->master) {
+        admission_release_await_program(ticket);
+    }
+    if (!admission_release_at_end_of_output(ticket)) {
         return;
     }
     if (!admission_mpm_is_async()) {

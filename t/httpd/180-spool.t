@@ -10,7 +10,8 @@ use Socket qw(INADDR_LOOPBACK PF_INET SOCK_STREAM SOL_SOCKET SO_RCVBUF pack_sock
 needs_modules(qw(proxy proxy_http ratelimit));
 
 # Two lines, then more than the sockets hold, then two more lines where its name begins with
-# "events". It goes on behind a line when the client has read it and opens the gate.
+# "events". It goes on behind a line when the client has read it and opens the gate. It ends a
+# moment after its output.
 my $SCRIPT = <<"SH";
 turn() { echo "event \$1"; until [ -e \$HEAVY_DIR/\$QUERY_STRING-\$1 ]; do sleep 0.02; done; }
 printf 'Content-Type: text/event-stream\\n\\n'
@@ -18,6 +19,8 @@ turn 1
 turn 2
 seq -f %09.0f 1 @{[ $BULK / 10 ]}
 case \$QUERY_STRING in events*) turn 3; turn 4;; esac
+exec <&- >&- 2>&-
+sleep 0.2
 SH
 
 # Each is written only when the client has read the one before.
