@@ -146,15 +146,16 @@ for_each_combo(sub {
     my $httpd = start_httpd(workers => 20, tls => 1, modules => ['reqtimeout'],
                             conf => join '',
         "Timeout 100\n",
-        "RequestReadTimeout header=20-40,minrate=500 body=2-4,minrate=500\n",
+        "RequestReadTimeout header=20-40,minrate=500 body=5-7,minrate=500\n",
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'),
         virtual_host('test.example'),
         # A longer pause than Timeout.
         virtual_host('impatient.example', 'Timeout 2', 'RequestReadTimeout body=100'));
     $httpd->expect_in_log(qr/AH01382: Request body read timeout/)
           ->allow_in_log(qr/ADM0214|AH01567|\[ssl:/);
+    my ($over_tls, $body) = starts_over_tls($httpd);    # curl takes its time to start
+    wait_for { $httpd->status->{AdmissionTransfers} == 1 } 'one client sends' if $is_event;
     my ($silent, $slow) = map { starts($httpd) } 1, 2;
-    my ($over_tls, $body) = starts_over_tls($httpd);
     server_becomes($httpd, 'three clients send their bodies, without a worker', AdmissionTransfers => 3)
         if $is_event;
     # Faster than the rate, but not for as long as the body takes.

@@ -314,9 +314,10 @@ sub finish {
     @running = grep { $_ != $self } @running;
     my $stops = $self->soon(sub { $self->has_exited });
     my $all_end = $self->soon(sub { !(@left = $self->processes) });
+    my @names = map { "left: $_ " . Admission::File::slurp("/proc/$_/comm") } @left;
     kill KILL => -$self->{group} if @left;
     $self->must($stops, 'httpd stops');
-    $self->must($all_end, 'no process is left', "left: @left");
+    $self->must($all_end, 'no process is left', @names);
     # Of the module, not of those it is compared with.
     $self->must(($self->{memory} // '') !~ m{/dev/shm/|/SYSV},
                 'shared memory has no name that outlives httpd', $self->{memory} // ())
@@ -440,7 +441,7 @@ sub open_gate_when_stopping {
     my @children = $self->children;
     my $knows = 0;
     $SIG{ALRM} = sub {
-        return Time::HiRes::alarm(0.03) if $self->accepts(@children);
+        return Time::HiRes::alarm(0.03) if kill(0 => @children) && $self->accepts(@children);
         return $knows++ ? $self->open_gate($name) : Time::HiRes::alarm(0.5);
     };
     Time::HiRes::alarm(0.03);
@@ -470,12 +471,17 @@ sub status {
 }
 
 # One zone of the status: by its AdmissionZone name, or by its section.
+# It has no figures while its lock is held for long: by a process without a processor.
 sub zone {
     my ($self, $name) = @_;
-    my $zones = $self->status->{zone};
-    return $zones->{$name}
-        // $zones->{"$Admission::Config::SERVER_NAME:$name"}
-        // die "no zone $name in server-status\n";
+    my $zone;
+    $self->soon(sub {
+        my $zones = $self->status->{zone};
+        $zone = $zones->{$name} // $zones->{"$Admission::Config::SERVER_NAME:$name"}
+            // die "no zone $name in server-status\n";
+        exists $zone->{Active};
+    }, 5);
+    return $zone;
 }
 
 # The zone must get into this state: zone_becomes('/cgi-bin/', 'two wait', Active => 1, Queued => 2)
