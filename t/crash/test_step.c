@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 
 #include "core/adm_worker.h"
-#include "test_scenes.h"
+#include "scenes.h"
 
 WITH_FLOWS_TOO;
 

@@ -1,11 +1,11 @@
-/* test_scenes.h - the stories in which processes are killed, and what others do after.
+/* scenes.h - the stories in which processes are killed, and what others do after.
  *
  * The test's own process is the survivor: a child that already lives when the victim dies.
  * Around the victim there may be a holder of the only permit and somebody in line; both are
  * tickets of the survivor.
  */
-#ifndef TEST_SCENES_H
-#define TEST_SCENES_H
+#ifndef SCENES_H
+#define SCENES_H
 
 #include "../unit/test_support.h"
 
@@ -13,6 +13,9 @@
  *  and each instruction counts. */
 void arm(void);
 extern bool is_traced;
+
+/** The next victim that is not traced dies when it reaches this point for the nth time. */
+void aim(adm_fault_t point, unsigned nth);
 
 typedef struct scene_t {
     const char *name; /* what the victim does */
@@ -37,6 +40,9 @@ typedef struct scene_t {
 extern const scene_t scenes[];
 extern const int scene_count;
 
+/** A victim for a second death: whatever a child or the agent does, from its first moment. */
+int do_everything(void *unused);
+
 extern adm_child_t *survivor;
 extern adm_ticket_t held, awaited;
 
@@ -45,6 +51,9 @@ void set_stage(const scene_t *scene);
 
 /** Get in line while the victim runs, if that is so in this scene. */
 void follow(const scene_t *scene);
+
+/** The agent applies the share of the zone again, if it is shared. */
+void share_again(adm_child_t *child);
 
 /** What has to be so after any death; @a change: the point, or the change of the segment,
  *  for messages. */
