@@ -16,7 +16,8 @@ for_each_combo(sub {
         . location('/cgi-bin/keyed/', 'MaxConcurrent 2', 'AdmissionFair client/24')
         . section('LocationMatch ^/(?:self|cgi-bin/self)/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionZone self')
         . location('/self/', 'ProxyPass http://127.0.0.1:${PORT}/cgi-bin/self/')
-        . location('/admission', 'SetHandler admission-status'));
+        . location('/admission', 'SetHandler admission-status')
+        . location('/control', 'SetHandler admission-control'));
     my $zone = '/cgi-bin/';
     $httpd->allow_in_log(qr/admission:warn.*mod_cgi\b/);
     $httpd->expect_rejections('/cgi-bin/', 'full');
@@ -34,6 +35,8 @@ for_each_combo(sub {
     is $rejected->{status}, 503, 'the queue is full: 503';
     like $rejected->{headers}{'retry-after'} // '', qr/^\d+$/, '... with Retry-After';
     is $httpd->get('/static.txt')->{status}, 200, 'files are served';
+    is $httpd->order('/control', 'zone=self&limit=1')->{status}, 200,
+        'a client of IPv4 on this machine may set limits';
     is $httpd->get('/self/heavy')->{status}, 200, 'what the server asks itself runs with the permit of the first';
     $httpd->serves('go', 'all four requests get their response', @clients);
 
