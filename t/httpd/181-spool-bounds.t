@@ -4,6 +4,7 @@
 use AdmissionTest;
 use Admission::Parking;
 use Admission::Slow;
+use Time::HiRes 'sleep';
 
 my $zone = '/cgi-bin/';
 
@@ -56,7 +57,42 @@ sub limited {
     }
 }
 
+# It stops before the bulk.
+sub reader_of {
+    my ($httpd) = @_;
+    my $reader = slow_reader($httpd->url("/cgi-bin/heavy?early=1&until=go&bulk=$BULK"))->stop_reading;
+    $httpd->open_gate('go');
+    return $reader;
+}
+
+sub without_unnamed_files {
+    my $disk = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+    chmod 0777, $disk;
+    my $httpd = faulty(new_httpd(conf => "AdmissionSpoolLimit 1G $disk\n"
+                                 . location($zone, 'MaxConcurrent 1', 'AdmissionQueue 5')))->start;
+    $httpd->put('../heavy/named', '');
+    my $reader = reader_of($httpd);
+    $httpd->zone_becomes($zone, 'a file system without O_TMPFILE: a response is stored', Active => 0, Admitted => 1);
+    ok -s "$httpd->{dir}/heavy/unnamed_failed", '... in a file that had a name';
+    is_deeply [ glob "$disk/*" ], [], '... and has lost it';
+    $reader->read_on;
+    ok $reader->has_read_all, '... everything arrives';
+}
+
+# The program of a dry run waits for its client, as without the module.
+sub kept_in_no_dry_run {
+    my $httpd = start_httpd(conf => location($zone, 'MaxConcurrent 1', 'AdmissionQueue 5', 'AdmissionDryRun On'));
+    my $reader = reader_of($httpd);
+    sleep 0.3;
+    is $httpd->status->{AdmissionSpooled}, 0, 'nothing of a dry run is stored';
+    is scalar(my @programs = $httpd->live_programs_now), 1, '... its program waits for its client';
+    $reader->read_on;
+    ok $reader->has_read_all, '... which gets everything';
+}
+
 for_each_combo(sub {
+    without_unnamed_files() if !$ENV{ADMISSION_SANITIZER};    # which must be loaded first
+    kept_in_no_dry_run();
     limited('AdmissionSpoolLimit', 'AdmissionSpoolLimit 1M', '', \&readers, \&senders);
     limited('ulimit -f', '', 'ulimit -f 2048 && exec', \&readers);
     SKIP: {

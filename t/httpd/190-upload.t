@@ -82,7 +82,7 @@ for_each_combo(sub {
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'),
         location('/cgi-bin/small', 'LimitRequestBody 1000'),
         location('/cgi-bin/none', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionZone none'));
-    $httpd->expect_in_log(qr/413|Requested content-length|LimitRequestBody|limit/);
+    $httpd->expect_in_log(qr/Requested content-length of 2000 is larger than the configured limit of 1000/);
     $httpd->expect_rejections('none', 'full');
     my @clients = begin_slowly($httpd);
     server_becomes($httpd, 'slow clients send', $is_event

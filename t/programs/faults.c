@@ -13,6 +13,8 @@
  *           looks for what, and adds a byte to the file "yawned"
  *   epoll   while it is there, nothing that is to be writable can be added to a set of this
  *           module, as when there are too many watches; "epoll_failed" gets a byte each time
+ *   named   while it is there, no file without a name can be created, as on NFS;
+ *           "unnamed_failed" gets a byte each time
  *   clock   what is taken for the time is moved by as many seconds as it says
  *
  * Of what httpd calls only APR's functions can be replaced.
@@ -20,6 +22,8 @@
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -124,6 +128,23 @@ int apr_pollset_remove(void *pollset, const void *descriptor)
         is_about_to_nap = 1;
     }
     return next(pollset, descriptor);
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list more;
+    int mode;
+
+    NEXT(open);
+    va_start(more, flags);
+    mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, int) : 0;
+    va_end(more);
+    if ((flags & O_TMPFILE) == O_TMPFILE && size_of("named") >= 0) {
+        leave_note("unnamed_failed", "a");
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return next(path, flags, mode);
 }
 
 /* Whether connections are accepted is the first number that is read then. */
