@@ -36,7 +36,7 @@ sub zone {
 }
 
 for_each_combo(sub {
-    my $httpd = start_httpd(workers => 80, modules => [qw(remoteip reqtimeout)], conf => join '',
+    my $httpd = start_httpd(workers => 20, modules => [qw(remoteip reqtimeout)], conf => join '',
         "RemoteIPHeader X-Forwarded-For\n",
         "RemoteIPInternalProxy 127.0.0.1\n",
         "RequestReadTimeout header=0 body=0\n",

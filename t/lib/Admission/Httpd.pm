@@ -359,8 +359,7 @@ END {
 # Live processes of the group: httpd, its children, their programs.
 sub processes {
     my ($self) = @_;
-    return grep { my ($state, undef, $group) = proc_stat($_);
-                  $group && $group == $self->{group} && $state ne 'Z' } pids();
+    return grep { ((proc_stat($_))[0] // 'Z') ne 'Z' } $self->pids;
 }
 
 # The children that serve requests. mod_cgid's daemon is a child as well, the
@@ -381,9 +380,9 @@ sub daemons {
 sub forked {
     my ($self, $is_wanted) = @_;
     return grep { !is_agent($_) } grep {
-        my ($state, $parent, undef, $threads) = proc_stat($_);
+        my ($state, $parent, $threads) = proc_stat($_);
         $parent && $parent == $self->{pid} && $state ne 'Z' && $is_wanted->($threads);
-    } pids();
+    } $self->pids;
 }
 
 sub is_agent { return __PACKAGE__->slurp("/proc/$_[0]/comm") eq "admission-agent\n" }
@@ -394,22 +393,24 @@ sub agents {
     return grep { is_agent($_) && (proc_stat($_))[0] ne 'Z' } $self->processes;
 }
 
+# Of its group; others are not looked at: beside many tests there are hundreds.
 sub pids {
+    my ($self) = @_;
     opendir my $proc, '/proc' or die "/proc: $!\n";
-    return grep { /^\d+$/ } readdir $proc;
+    return grep { /^\d+$/ && getpgrp($_) == $self->{group} } readdir $proc;
 }
 
-# (state, parent, process group, number of threads)
+# (state, parent, number of threads)
 sub proc_stat {
     my ($pid) = @_;
     open my $file, '<', "/proc/$pid/stat" or return;
     my ($fields) = (readline($file) // '') =~ /.*\) (.*)/ or return;
-    return (split ' ', $fields)[0, 1, 2, 17];
+    return (split ' ', $fields)[0, 1, 17];
 }
 
 sub resident_kb { my ($self, $pid) = @_; return $self->slurp("/proc/$pid/status") =~ /^VmRSS:\s+(\d+)/m ? $1 : 0 }
 
-sub live_programs_now { return live_programs($_[0]{dir}) }
+sub live_programs_now { return live_programs($_[0]{dir}, {}, $_[0]{group}) }
 
 sub parent_of {
     my ($self, $pid) = @_;
