@@ -333,6 +333,13 @@ bool adm_program_has_ended(const adm_ticket_t *ticket)
                              atomic_load(&rec->program_seen));
 }
 
+bool adm_program_is_seen(const adm_ticket_t *ticket)
+{
+    return adm_program_is_of(ticket)
+           && !(atomic_load(&adm_ticket_rec(ticket)->programs)
+                & ADM_PROGRAMS_UNSEEN);
+}
+
 bool adm_program_outlives_request(const adm_ticket_t *ticket)
 {
     adm_ticket_rec_t *rec = adm_ticket_rec(ticket);

@@ -268,7 +268,7 @@ static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
 }
 
 /* How a request leaves. BUT_WORKER: its worker still sends the response.
- * TO_PROGRAM: its program keeps the permit. */
+ * TO_PROGRAM: the same, and its program keeps the permit. */
 typedef enum leave_t { LEAVE, LEAVE_BUT_WORKER, LEAVE_TO_PROGRAM } leave_t;
 
 /* Record in the ticket's `bell` how its request left. If the owner of the lock
@@ -329,7 +329,7 @@ static void end_leaving(adm_ticket_t *ticket, leave_t how, adm_zone_rec_t *zone,
                         apr_status_t rv, uint32_t noted, adm_usec_t now)
 {
     adm_worker_end_blocking(ticket);
-    if (how != LEAVE_BUT_WORKER) {
+    if (how == LEAVE) {
         adm_worker_give_back(ticket);
     }
     if (zone) {

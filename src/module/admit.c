@@ -282,6 +282,9 @@ ADMISSION_NOT_INLINED static int enter_for_target(request_rec *r)
 static inline int enter_if_redirected(request_rec *r,
                                       const admission_dir_conf_t *conf)
 {
+    if (r->prev) {
+        admission_redirect_leave_program(r);
+    }
     return admission_redirect_is_possible(r, conf) ? enter_for_target(r)
                                                    : DECLINED;
 }
@@ -310,7 +313,7 @@ static int enter_for_itself(request_rec *r, const admission_dir_conf_t *conf,
         return admission_conf_reject_status(conf);
     }
     if (entrant.related.holds_any) {
-        admission_redirect_leave_ended(r);
+        admission_redirect_leave_program(r);
         entrant.related = admission_visit_related(r, zone);
     }
     return enter_and_run(&entrant);

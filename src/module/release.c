@@ -5,6 +5,10 @@
  * while it destroys the request's pool, which happens when the end-of-request
  * bucket (EOR) is destroyed. A bucket of this module follows the EOR and is
  * destroyed directly after it. That releases the permit.
+ *
+ * A request whose client reads slowly, or whose response goes on with another
+ * URL, can last long after its program. The permit is then left to the program,
+ * and the agent releases it when the program has ended.
  */
 #include <httpd.h>
 #include <http_log.h>
@@ -27,6 +31,7 @@ void admission_release_after_request(adm_ticket_t *ticket)
     else {
         adm_ticket_release(ticket, adm_now());
     }
+    adm_ticket_return_worker(ticket);
 }
 
 static void release_bucket_destroy(void *ticket)
@@ -94,6 +99,10 @@ static apr_status_t append_release_bucket(ap_filter_t *f,
         return ap_pass_brigade(next, bb);
     }
     ap_remove_output_filter(f);
+    if (atomic_load(&ticket->held) && !admission_mpm_flush(c)
+        && admission_release_to_program(ticket) && admission_mpm_is_async()) {
+        adm_ticket_return_worker(ticket); /* the MPM sends the rest */
+    }
     rv = ap_pass_brigade(next, bb);
     /* Destroys what the filters have not consumed, and with it the request. */
     apr_brigade_cleanup(bb);
@@ -119,15 +128,9 @@ void admission_release_register_filter(void)
 
 /* ---- the end ------------------------------------------------------------- */
 
-/* How long a request waits for its program to end, if httpd might destroy the
- * request late. An HTTP/2 stream is destroyed when its connection is next
- * active, which might be never while all its other streams wait for this
- * permit; a request with a slow client, when that client reads on. */
-#define LATE_PATIENCE_USEC ADM_USEC_PER_SEC
-
-/* How long to wait for a program that has closed its output after a redirect:
- * it is about to end. */
-#define REDIRECT_PATIENCE_USEC ADM_USEC_PER_SEC
+/* How long a request waits for its program to end that might itself not end for
+ * long. Less than the agent needs to notice the end. */
+#define PATIENCE_USEC (50 * ADM_USEC_PER_MSEC)
 
 /* Block until the ticket's programs have ended, for at most @a limit_usec.
  * @return whether they have. */
@@ -144,21 +147,36 @@ static bool await_end_of_program(const adm_ticket_t *ticket,
     return is_over;
 }
 
-bool admission_release_await_program(const adm_ticket_t *ticket)
+/* Let the ticket end before its request. @return whether it has. */
+static bool release_to_program(adm_ticket_t *ticket, adm_usec_t patience_usec)
 {
-    return atomic_load(&ticket->held) && adm_program_was_announced(ticket)
-           && await_end_of_program(ticket, REDIRECT_PATIENCE_USEC);
-}
+    bool is_seen = adm_program_is_seen(ticket);
 
-bool admission_release_at_end_of_output(adm_ticket_t *ticket)
-{
-    if (!atomic_load(&ticket->held)
-        || (adm_program_was_announced(ticket)
-            && !adm_program_has_ended(ticket))) {
+    if (!atomic_load(&ticket->held)) {
         return false;
     }
-    adm_ticket_release_permit(ticket, adm_now());
-    return true;
+    if (!adm_program_was_announced(ticket)
+        || await_end_of_program(ticket, is_seen ? patience_usec : 0)) {
+        adm_ticket_release_permit(ticket, adm_now());
+        return true;
+    }
+    if (is_seen) {
+        adm_ticket_abandon(ticket, adm_now());
+    }
+    return is_seen;
+}
+
+bool admission_release_to_program(adm_ticket_t *ticket)
+{
+    return release_to_program(ticket, 0);
+}
+
+/* @return whether httpd might destroy the request late. An HTTP/2 stream is
+ * destroyed when its connection is next active; a part of a page (SSI), with the
+ * page; after an error, the error page follows. */
+static bool may_last(const request_rec *r, int rv)
+{
+    return r->connection->master || r->main || rv != OK;
 }
 
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
@@ -168,16 +186,14 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
     if (!atomic_load(&ticket->held)) {
         return true; /* a tunnel has started, or the output has ended */
     }
-    /* SUSPENDED: the handler continues elsewhere. An error: the program might
-     * not have been started yet. */
+    /* SUSPENDED: the handler continues elsewhere. */
     if (rv != SUSPENDED
-        && (!adm_program_was_announced(ticket)
-            || (rv == OK
-                && await_end_of_program(ticket,
-                                        r->connection->master || ends_late
-                                            ? LATE_PATIENCE_USEC
-                                            : 0)))) {
+        && (ends_late || may_last(r, rv)
+                ? release_to_program(ticket, ends_late ? 0 : PATIENCE_USEC)
+                : !adm_program_was_announced(ticket)
+                      || adm_program_has_ended(ticket))) {
         adm_ticket_release(ticket, adm_now());
+        adm_ticket_return_worker(ticket);
         return true;
     }
     ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r,

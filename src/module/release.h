@@ -11,25 +11,23 @@
 void admission_release_register_filter(void);
 
 /**
- * Release the permit of a request whose handler has returned @a rv:
- * immediately, or when the program that it started has ended.
+ * Release the permit of a request whose handler has returned @a rv: now, when
+ * its program has ended, or when the request is destroyed.
  *
  * @param ends_late  the request might not end for long, because its client
- *                   reads slowly. Blocks up to a second until the program has
- *                   ended.
- * @return whether the permit was released immediately.
+ *                   reads slowly
+ * @return whether the ticket has ended. Otherwise it ends with the request.
  */
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
                                      int rv, bool ends_late);
 
-/** Release the permit when the handler has written its whole response, unless a
- *  program might still run. The worker stays counted. @return whether the
- *  permit was released. */
-bool admission_release_at_end_of_output(adm_ticket_t *ticket);
-
-/** @return whether the request had a program that has provably ended. Blocks up
- *  to a second for a program that is about to end. */
-bool admission_release_await_program(const adm_ticket_t *ticket);
+/** Release the permit of a request that has its whole response, or does not
+ *  need its program any more: now, or when the program has ended, which the
+ *  agent notices within about 100 ms. The worker stays counted. Waits a few
+ *  milliseconds for a program that is just ending.
+ *  @return whether the ticket has ended; false: the program cannot be watched,
+ *          and the request keeps the permit. */
+bool admission_release_to_program(adm_ticket_t *ticket);
 
 /** Release the permit when the request, and with it every program that httpd
  *  can end, has been destroyed. The permit of a program that is still running

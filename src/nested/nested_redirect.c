@@ -233,7 +233,7 @@ static bool is_error_page(const request_rec *r)
     return r->status != HTTP_OK;
 }
 
-void admission_redirect_leave_ended(request_rec *r)
+void admission_redirect_leave_program(request_rec *r)
 {
     const request_rec *prev;
 
@@ -244,7 +244,9 @@ void admission_redirect_leave_ended(request_rec *r)
         admission_request_t *state = admission_visit_request(prev);
 
         if (state && state->visit
-            && admission_release_await_program(&state->visit->ticket)) {
+            && adm_program_was_announced(&state->visit->ticket)
+            && admission_release_to_program(&state->visit->ticket)) {
+            adm_ticket_return_worker(&state->visit->ticket);
             release_early(r, state);
         }
     }

@@ -62,9 +62,9 @@ int admission_redirect_run(request_rec *r, int (*redirect)(request_rec *r));
 bool admission_redirect_take_over(request_rec *r, const admission_zone_t *zone);
 
 /** Release the permit of a program that redirected its client to another URL of
- *  this server, if the program has ended. Called before the new URL enters its
- *  zone, so that no request waits for one permit while it holds another. Blocks
- *  up to a second. */
-void admission_redirect_leave_ended(request_rec *r);
+ *  this server, or leave it to the program. Called before the new URL is sent,
+ *  or enters its zone: no request waits for one permit while it holds another.
+ *  Waits a few milliseconds for the program. */
+void admission_redirect_leave_program(request_rec *r);
 
 #endif

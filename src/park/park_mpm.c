@@ -41,6 +41,19 @@ bool admission_mpm_is_async(void)
     return mpm_supports(AP_MPMQ_IS_ASYNC);
 }
 
+bool admission_mpm_flush(conn_rec *c)
+{
+    ap_filter_t *f = c->output_filters;
+
+    if (c->data_in_output_filters) {
+        while (f->next) {
+            f = f->next; /* the last filter is the socket's */
+        }
+        f->frec->filter_func.out_func(f, NULL);
+    }
+    return !c->data_in_output_filters && !c->aborted;
+}
+
 static way_t find_way(void)
 {
     if (ADMISSION_HAS_WAITIO && mpm_supports(AP_MPMQ_CAN_WAITIO)

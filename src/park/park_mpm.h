@@ -36,6 +36,10 @@ void admission_mpm_register_filter(void);
 /** @return whether the MPM writes the rest of a response without a worker. */
 bool admission_mpm_is_async(void);
 
+/** Write what the connection's filters hold back, as the MPM does, without
+ *  waiting. @return whether the client has taken all, and is connected. */
+bool admission_mpm_flush(conn_rec *c);
+
 /** @return whether the MPM can wait until a socket is writable, even if it has
  *  nothing to write itself. */
 bool admission_mpm_waits_to_write(void);

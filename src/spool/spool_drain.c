@@ -9,6 +9,7 @@
 #include <http_protocol.h>
 
 #include "module/conf.h"
+#include "park/park_mpm.h"
 #include "spool_drain.h"
 #include "module/process.h"
 
@@ -53,21 +54,6 @@ static apr_status_t pass_flushed(admission_drain_t *drain)
 }
 
 /* ---- the socket ----------------------------------------------------------- */
-
-/* Flush as the MPM does, without waiting: call the last filter, the socket's.
- * @return whether the client takes more. */
-static bool takes_more(conn_rec *c)
-{
-    ap_filter_t *f = c->output_filters;
-
-    if (c->data_in_output_filters) {
-        while (f->next) {
-            f = f->next;
-        }
-        f->frec->filter_func.out_func(f, NULL);
-    }
-    return !c->data_in_output_filters && !c->aborted;
-}
 
 bool admission_drain_wait(const admission_drain_t *drain,
                           apr_interval_time_t patience)
@@ -155,7 +141,7 @@ apr_status_t admission_drain_push(admission_drain_t *drain)
     apr_status_t rv = APR_SUCCESS;
 
     while (rv == APR_SUCCESS && !admission_drain_is_empty(drain)
-           && takes_more(c)) {
+           && admission_mpm_flush(c)) {
         rv = take_piece(drain);
         if (rv == APR_SUCCESS) {
             rv = pass(drain);
@@ -172,14 +158,14 @@ bool admission_drain_is_idle(const admission_drain_t *drain)
 {
     /* The socket is checked as well: TLS might hold back a few bytes until it
      * is flushed. */
-    return admission_drain_is_empty(drain) && takes_more(drain->f->c)
+    return admission_drain_is_empty(drain) && admission_mpm_flush(drain->f->c)
            && admission_drain_wait(drain, 0);
 }
 
 bool admission_drain_takes_now(const admission_drain_t *drain, apr_off_t length)
 {
     return !drain->f->c->master && length <= (apr_off_t)ADMISSION_PIECE
-           && takes_more(drain->f->c);
+           && admission_mpm_flush(drain->f->c);
 }
 
 /* The buffer is full: block until the client takes a piece, as without
@@ -203,7 +189,7 @@ apr_status_t admission_drain_offer(admission_drain_t *drain,
 {
     apr_status_t rv;
 
-    if (admission_drain_is_empty(drain) && takes_more(drain->f->c)) {
+    if (admission_drain_is_empty(drain) && admission_mpm_flush(drain->f->c)) {
         APR_BRIGADE_CONCAT(drain->bb, data);
         return pass(drain);
     }

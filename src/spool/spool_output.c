@@ -47,18 +47,11 @@ static apr_status_t return_worker(void *visit)
     return APR_SUCCESS;
 }
 
-/* Release the permit, if it may be released before the program exits; return
- * the worker when the request no longer needs it. A program exits a moment
- * after it has closed its output: while the rest blocks on the client, nothing
- * would notice. */
+/* Release the permit, or leave it to the program; return the worker when the
+ * request no longer needs it. */
 static void release_permit(spool_t *spool)
 {
-    adm_ticket_t *ticket = &spool->visit->ticket;
-
-    if (!spool->r->connection->master) {
-        admission_release_await_program(ticket);
-    }
-    if (!admission_release_at_end_of_output(ticket)) {
+    if (!admission_release_to_program(&spool->visit->ticket)) {
         return;
     }
     if (!admission_mpm_is_async()) {
@@ -483,8 +476,8 @@ static bool resume(admission_ready_t *ready)
                           ? APR_TIMEUP
                           : admission_drain_push(&spool->drain);
 
-    /* The program might have exited in the meantime. */
-    if (admission_release_at_end_of_output(&spool->visit->ticket)) {
+    /* A program that cannot be watched might have exited in the meantime. */
+    if (admission_release_to_program(&spool->visit->ticket)) {
         adm_ticket_return_worker(&spool->visit->ticket);
     }
     if (APR_STATUS_IS_EAGAIN(rv)) {

@@ -107,6 +107,7 @@ static void go_on(adm_ticket_t *ticket, input_t *input)
         break;
     case 9:
         adm_ticket_abandon(ticket, now);
+        adm_ticket_return_worker(ticket);
         break;
     case 10:
         adm_ticket_begin(ticket, now);

@@ -194,17 +194,17 @@ void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now);
  *  but the worker counts as occupied until adm_ticket_return_worker(). */
 void adm_ticket_release_permit(adm_ticket_t *ticket, adm_usec_t now);
 
-/** Return the worker that adm_ticket_release_permit() kept. Does nothing if the
- *  ticket has no worker, or still holds its permit. Only for the thread that
+/** Return the worker that adm_ticket_release_permit() or adm_ticket_abandon()
+ *  kept. Does nothing if the ticket has no worker, or still holds its permit. Only for the thread that
  *  has the request. */
 void adm_ticket_return_worker(adm_ticket_t *ticket);
 
 /** @return whether the ticket holds a permit or a worker, or waits for one. */
 bool adm_ticket_is_in_use(const adm_ticket_t *ticket);
 
-/** End the ticket of a request whose program lives on: as adm_ticket_release(),
+/** Leave the permit to a program that lives on: as adm_ticket_release_permit(),
  *  but the permit is released when the program has ended, or its grace period
- *  is over. */
+ *  is over. The agent polls for that. */
 void adm_ticket_abandon(adm_ticket_t *ticket, adm_usec_t now);
 
 /* ---- parked tickets, which wait without a thread --------------------------- */
@@ -293,6 +293,10 @@ bool adm_program_was_announced(const adm_ticket_t *ticket);
  *  milliseconds; false if that is unknown. If true, none can start any more.
  *  Makes system calls. */
 bool adm_program_has_ended(const adm_ticket_t *ticket);
+
+/** @return whether the PID of each announced program is recorded once it has
+ *  started, so that the agent can notice its end. */
+bool adm_program_is_seen(const adm_ticket_t *ticket);
 
 /** Call after the request was destroyed and httpd has ended its programs.
  *  @return whether a program of this ticket is still alive: httpd cannot end a

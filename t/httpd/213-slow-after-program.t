@@ -1,0 +1,82 @@
+# A program has ended, or left the rest to httpd; its client does not read. The permit is for the
+# program: the next request runs.
+
+use AdmissionTest;
+use Admission::Slow;
+use Socket qw(INADDR_LOOPBACK PF_INET SOCK_STREAM SOL_SOCKET SO_RCVBUF pack_sockaddr_in);
+
+needs_modules('include');
+
+# Each ends some time after its output.
+my %script = (
+    late   => "printf 'Content-Type: text/plain\\n\\n'; seq -f %09.0f 1 500000",
+    moved  => "printf 'Location: /big.txt\\n\\n'",
+    faulty => "echo nonsense",
+    silent => '',
+    brief  => "printf 'Content-Type: text/plain\\n\\n'; seq -f %09.0f 1 \$QUERY_STRING",
+);
+my $BIG = 20_000_000;
+
+# Clients that ask and do not read.
+sub silent_client {
+    my ($httpd, $url) = @_;
+    socket my $socket, PF_INET, SOCK_STREAM, 0 or die "socket: $!\n";
+    setsockopt $socket, SOL_SOCKET, SO_RCVBUF, 16384 or die "SO_RCVBUF: $!\n";
+    connect $socket, pack_sockaddr_in($httpd->{port}, INADDR_LOOPBACK) or die "connect: $!\n";
+    syswrite $socket, "GET $url HTTP/1.1\r\nHost: test.example\r\n\r\n";
+    return $socket;
+}
+
+sub start {
+    my ($seconds, @options) = @_;
+    my $httpd = new_httpd(workers => 40, @options, conf => join '',
+        "SendBufferSize 65536\n", "ErrorDocument 500 /big.txt\n",
+        section('LocationMatch ^/\w+\.cgi', 'MaxConcurrent 12', 'AdmissionZone z', 'AdmissionQueue 5'),
+        location('/other.cgi', 'MaxConcurrent 1', 'AdmissionZone other', 'AdmissionQueue 5'));
+    $httpd->put_script("$_.cgi", "$script{$_}\nexec <&- >&- 2>&-\nsleep $seconds\n") for keys %script;
+    $httpd->put_heavy('other.cgi');
+    $httpd->put('big.txt', 'x' x $BIG);
+    $httpd->put('page.shtml', '<!--#include virtual="/brief.cgi?1" --><!--#include virtual="/other.cgi" -->');
+    $httpd->add_conf(section("Directory $httpd->{dir}/docs", 'AddOutputFilter INCLUDES .shtml'));
+    return $httpd->allow_in_log(qr/cgid?:error|ADM0211|core:error/)->start;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my @protocols = protocols($combo);
+    my $has_http2 = @protocols == 3;
+
+    for my $seconds (0.3, 1.5) {
+        my $httpd = start($seconds, tls => $has_http2, http2 => $has_http2);
+        my $admitted = 0;
+        my $released = sub {
+            my ($what, $number) = (@_, 1);
+            $httpd->zone_becomes('z', "$what: the permit is released $seconds s after the output", Active => 0,
+                                 Admitted => $admitted += $number);
+        };
+        for my $name (qw(late moved faulty silent)) {
+            my $client = silent_client($httpd, "/$name.cgi");
+            $released->($name);
+            close $client;
+        }
+        # Around what fits into the sockets: what is left may be in any buffer.
+        my @clients = map { silent_client($httpd, '/brief.cgi?' . (12_800 + 400 * $_)) } 0 .. 11;
+        $released->('twelve lengths', 12);
+        close $_ for @clients;
+        if ($has_http2) {
+            my $reader = slow_reader($httpd->tls_url('/late.cgi'), '--http2')->stop_reading;
+            $released->('HTTP/2');
+            $reader->leave;
+        }
+
+        my $hold = $httpd->ask('/other.cgi?until=go');
+        $httpd->zone_becomes('other', 'another zone is full', Active => 1);
+        my $page = $httpd->ask('/page.shtml');
+        $httpd->zone_becomes('other', '... and a part of a page waits there', Active => 1, Queued => 1);
+        $released->('the part before it');
+        $httpd->open_gate('go');
+        is $hold->answer->{status}, 200, '... the first is served';
+        like $page->answer->{body}, qr/^000000001\n.*\S/s, '... and the page is complete';
+        $httpd->comes_to_rest->stop;
+    }
+}, 'prefork+cgi', 'worker+cgid', 'event+cgid');
