@@ -47,7 +47,8 @@ static void limit_of_zone(const admission_view_t *view,
          stats->is_overridden);
     FACT(Active, GAUGE, "Requests of the zone that hold a permit.",
          stats->active);
-    FACT(Orphans, GAUGE, "Permits held by programs whose httpd child is dead.",
+    FACT(Orphans, GAUGE,
+         "Permits held by programs whose request or httpd child has ended.",
          stats->orphans);
     FACT(Queued, GAUGE, "Waiting requests.", stats->queued);
     FACT(QueueLength, GAUGE, "Maximum number of waiting requests.",

@@ -180,8 +180,8 @@ static void write_mode(request_rec *r, apr_pool_t *p,
     }
     if (stats->orphans > 0) {
         admission_page_words_write(
-            r, "bad",
-            "%s held by programs whose child process has died, "
+            r, "",
+            "%s held by programs whose request or child process has ended, "
             "until the programs exit.",
             count_of(p, stats->orphans, "permit is", "permits are"));
     }
