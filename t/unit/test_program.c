@@ -202,7 +202,9 @@ TEST(a_program_after_another_is_known)
 TEST(a_program_that_notes_no_pid_is_not_known)
 {
     admit();
+    ck_assert(adm_program_is_seen(&ticket));
     adm_program_announce(&ticket, ADM_START_UNSEEN);
+    ck_assert(!adm_program_is_seen(&ticket));
     ck_assert(!adm_program_has_ended(&ticket));
     ck_assert(!adm_program_outlives_request(&ticket)); /* httpd has ended it */
 }

@@ -128,3 +128,16 @@ TEST(a_permit_is_released_before_its_worker)
     ck_assert(!adm_ticket_is_in_use(first));
     tell("workers 1; B leaves; workers 0");
 }
+
+TEST(a_permit_is_left_to_a_program_before_its_worker)
+{
+    adm_ticket_t *first = request('A');
+
+    tell("zone 1 100; cap 10; runs A in");
+    adm_ticket_abandon(first, adm_now());
+    ck_assert(adm_ticket_is_in_use(first));
+    tell("active 1; workers 1");
+    adm_ticket_return_worker(first);
+    ck_assert(!adm_ticket_is_in_use(first));
+    tell("active 1; workers 0");
+}
