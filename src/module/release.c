@@ -99,7 +99,7 @@ static apr_status_t append_release_bucket(ap_filter_t *f,
         return ap_pass_brigade(next, bb);
     }
     ap_remove_output_filter(f);
-    if (atomic_load(&ticket->held) && !admission_mpm_flush(c)
+    if (atomic_load(&ticket->held) && !admission_mpm_flush(c) && !c->aborted
         && admission_release_to_program(ticket) && admission_mpm_is_async()) {
         adm_ticket_return_worker(ticket); /* the MPM sends the rest */
     }
