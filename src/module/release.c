@@ -150,11 +150,12 @@ static bool await_end_of_program(const adm_ticket_t *ticket,
 /* Let the ticket end before its request. @return whether it has. */
 static bool release_to_program(adm_ticket_t *ticket, adm_usec_t patience_usec)
 {
-    bool is_seen = adm_program_is_seen(ticket);
+    bool is_seen;
 
     if (!atomic_load(&ticket->held)) {
         return false;
     }
+    is_seen = adm_program_is_seen(ticket);
     if (!adm_program_was_announced(ticket)
         || await_end_of_program(ticket, is_seen ? patience_usec : 0)) {
         adm_ticket_release_permit(ticket, adm_now());

@@ -243,7 +243,7 @@ void admission_redirect_leave_program(request_rec *r)
     for (prev = r->prev; prev; prev = prev->prev) {
         admission_request_t *state = admission_visit_request(prev);
 
-        if (state && state->visit
+        if (state && state->visit && atomic_load(&state->visit->ticket.held)
             && adm_program_was_announced(&state->visit->ticket)
             && admission_release_to_program(&state->visit->ticket)) {
             adm_ticket_return_worker(&state->visit->ticket);
