@@ -74,7 +74,7 @@ sub ask_all {
 
 sub tell_story {
     my ($parking) = @_;
-    my $httpd = start_httpd(tls => 1, modules => \@remoteip, workers => 40, conf => join '',
+    my $httpd = start_httpd(tls => 1, modules => \@remoteip, workers => 60, conf => join '',
         @remoteip ? "RemoteIPHeader X-Client\n" : '', "AdmissionParking $parking\n",
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 30 timeout=60s'),
         location('/cgi-bin/short/', 'MaxConcurrent 1', 'AdmissionQueue 10 timeout=1s'));
@@ -111,7 +111,9 @@ sub tell_story {
     $httpd->zone_becomes('/cgi-bin/', 'a later request waits', Queued => 2 + @stays);
     $httpd->serves('hold', 'who reads on gets a response', $hold, $later, @client{ keys %reads_on });
     $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0, Admitted => 3 + @stays, %left);
+    # The client of "reset" has gone: httpd may end its program before that records its end.
     my @order = map { /^(?:start|end) (\S+)/ } $httpd->record;
+    @order = grep { $_ ne 'reset' } @order if 1 == grep { $_ eq 'reset' } @order;
     is_deeply [ grep { !($_ % 2) || $order[$_] eq $order[ $_ - 1 ] } 0 .. $#order ],
         [ 0 .. $#order ], 'one program at a time' or diag join ', ', $httpd->record;
     my @started = map { /^start (\S+)/ } $httpd->record;
