@@ -301,17 +301,23 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
 /* Time that a permit is kept for a program whose end cannot be observed. */
 #define UNSEEN_HOLD_USEC (10 * ADM_USEC_PER_SEC)
 
+/* Longer than httpd runs. */
+#define FOREVER_USEC (ADM_USEC_PER_SEC * 86400 * 365 * 100)
+
 void adm_zone_orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                    uint32_t ticket_idx, adm_usec_t now)
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     unsigned orphans = atomic_load(&zone->orphans);
     adm_usec_t hold = atomic_load(&segment->header->orphan_hold_usec);
+    unsigned programs = atomic_load(&ticket->programs);
 
     adm_hand_over_settle_ticket_locked(segment, zone, ticket_idx);
-    if (atomic_load(&ticket->programs) & ADM_PROGRAMS_UNSEEN
-        && hold > UNSEEN_HOLD_USEC) {
-        hold = UNSEEN_HOLD_USEC;
+    if (programs & ADM_PROGRAMS_UNSEEN) {
+        hold = hold < UNSEEN_HOLD_USEC ? hold : UNSEEN_HOLD_USEC;
+    }
+    else if (programs & ADM_PROGRAMS_ABANDONED) {
+        hold = FOREVER_USEC; /* httpd ends it, with its request */
     }
     ticket->held_until_usec = now + hold;
     /* T7_orphan, T10_abandon */

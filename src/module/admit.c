@@ -282,8 +282,8 @@ ADMISSION_NOT_INLINED static int enter_for_target(request_rec *r)
 static inline int enter_if_redirected(request_rec *r,
                                       const admission_dir_conf_t *conf)
 {
-    if (r->prev) {
-        admission_redirect_leave_program(r);
+    if (r->prev || r->main) {
+        admission_redirect_leave_programs(r, NULL);
     }
     return admission_redirect_is_possible(r, conf) ? enter_for_target(r)
                                                    : DECLINED;
@@ -313,7 +313,7 @@ static int enter_for_itself(request_rec *r, const admission_dir_conf_t *conf,
         return admission_conf_reject_status(conf);
     }
     if (entrant.related.holds_any) {
-        admission_redirect_leave_program(r);
+        admission_redirect_leave_programs(r, zone);
         entrant.related = admission_visit_related(r, zone);
     }
     return enter_and_run(&entrant);
@@ -339,6 +339,9 @@ handle_in_zone(request_rec *r, const admission_dir_conf_t *conf)
     }
     is_exempt = admission_url_is_exempt(r, admission_url_asked(r), conf);
     child = admission_process_child();
+    if ((is_exempt || !child) && (r->prev || r->main)) {
+        admission_redirect_leave_programs(r, NULL);
+    }
     if (!child) {
         return run_without_permit(r, zone, ADM_UNLIMITED);
     }

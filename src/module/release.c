@@ -11,8 +11,11 @@
  * and the agent releases it when the program has ended.
  */
 #include <httpd.h>
+#include <http_core.h>
 #include <http_log.h>
+#include <http_protocol.h>
 #include <http_request.h>
+#include <mod_core.h>
 #include <util_filter.h>
 
 #include "park/park_mpm.h"
@@ -94,18 +97,27 @@ static apr_status_t append_release_bucket(ap_filter_t *f,
     ap_filter_t *next = f->next;
     adm_ticket_t *ticket = f->ctx;
     apr_status_t rv;
+    bool ends_before;
 
     if (!has_end_of_request(bb)) {
         return ap_pass_brigade(next, bb);
     }
     ap_remove_output_filter(f);
-    if (atomic_load(&ticket->held) && !admission_mpm_flush(c) && !c->aborted
-        && admission_release_to_program(ticket) && admission_mpm_is_async()) {
+    /* From here on, another request may reuse a ticket that has ended, so no
+     * bucket may have it. */
+    ends_before = atomic_load(&ticket->held) && !admission_mpm_flush(c)
+                  && !c->aborted && admission_release_to_program(ticket);
+    if (ends_before && admission_mpm_is_async()) {
         adm_ticket_return_worker(ticket); /* the MPM sends the rest */
+        return ap_pass_brigade(next, bb);
     }
     rv = ap_pass_brigade(next, bb);
     /* Destroys what the filters have not consumed, and with it the request. */
     apr_brigade_cleanup(bb);
+    if (ends_before) {
+        adm_ticket_return_worker(ticket);
+        return rv;
+    }
     bb = apr_brigade_create(c->pool, c->bucket_alloc);
     APR_BRIGADE_INSERT_TAIL(bb, make_release_bucket(c->bucket_alloc, ticket));
     if (!admission_mpm_is_async()) {
@@ -128,9 +140,9 @@ void admission_release_register_filter(void)
 
 /* ---- the end ------------------------------------------------------------- */
 
-/* How long a request waits for its program to end that might itself not end for
- * long. Less than the agent needs to notice the end. */
-#define PATIENCE_USEC (50 * ADM_USEC_PER_MSEC)
+/* How long a stream of HTTP/2 waits for its program to end. Its response is
+ * sent, and the agent would need about as long to notice the end. */
+#define STREAM_PATIENCE_USEC (200 * ADM_USEC_PER_MSEC)
 
 /* Block until the ticket's programs have ended, for at most @a limit_usec.
  * @return whether they have. */
@@ -147,37 +159,57 @@ static bool await_end_of_program(const adm_ticket_t *ticket,
     return is_over;
 }
 
-/* Let the ticket end before its request. @return whether it has. */
-static bool release_to_program(adm_ticket_t *ticket, adm_usec_t patience_usec)
+bool admission_release_if_ended(adm_ticket_t *ticket)
 {
-    bool is_seen;
-
-    if (!atomic_load(&ticket->held)) {
+    if (!atomic_load(&ticket->held)
+        || (adm_program_was_announced(ticket)
+            && !adm_program_has_ended(ticket))) {
         return false;
     }
-    is_seen = adm_program_is_seen(ticket);
-    if (!adm_program_was_announced(ticket)
-        || await_end_of_program(ticket, is_seen ? patience_usec : 0)) {
-        adm_ticket_release_permit(ticket, adm_now());
-        return true;
-    }
-    if (is_seen) {
-        adm_ticket_abandon(ticket, adm_now());
-    }
-    return is_seen;
+    adm_ticket_release_permit(ticket, adm_now());
+    return true;
 }
 
 bool admission_release_to_program(adm_ticket_t *ticket)
 {
-    return release_to_program(ticket, 0);
+    if (admission_release_if_ended(ticket)) {
+        return true;
+    }
+    if (!atomic_load(&ticket->held) || !adm_program_is_seen(ticket)) {
+        return false;
+    }
+    adm_ticket_abandon(ticket, adm_now());
+    return true;
 }
 
-/* @return whether httpd might destroy the request late. An HTTP/2 stream is
- * destroyed when its connection is next active; a part of a page (SSI), with the
- * page; after an error, the error page follows. */
-static bool may_last(const request_rec *r, int rv)
+/* @return whether httpd is about to run the ErrorDocument, which shares the
+ * permit if it is in the same zone. */
+static bool has_error_page(request_rec *r, int rv)
 {
-    return r->connection->master || r->main || rv != OK;
+    const char *page = ap_is_HTTP_ERROR(rv) && !r->main
+                           ? ap_response_code_string(r,
+                                                     ap_index_of_response(rv))
+                           : NULL;
+
+    return page && page[0] == '/';
+}
+
+/* Release the permit of a request that has started a program, or leave it to
+ * the program if the request might not end for long. An HTTP/2 stream is
+ * destroyed when its connection is next active, which might be never while all
+ * its other streams wait for this permit. @return whether the ticket has
+ * ended. */
+static bool end_with_program(request_rec *r, adm_ticket_t *ticket,
+                             bool ends_late)
+{
+    bool is_stream = r->connection->master != NULL;
+    bool is_over = is_stream && adm_program_is_seen(ticket)
+                       ? await_end_of_program(ticket, STREAM_PATIENCE_USEC)
+                       : adm_program_has_ended(ticket);
+
+    return is_over || ends_late || is_stream
+               ? admission_release_to_program(ticket)
+               : false;
 }
 
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
@@ -189,10 +221,9 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
     }
     /* SUSPENDED: the handler continues elsewhere. */
     if (rv != SUSPENDED
-        && (ends_late || may_last(r, rv)
-                ? release_to_program(ticket, ends_late ? 0 : PATIENCE_USEC)
-                : !adm_program_was_announced(ticket)
-                      || adm_program_has_ended(ticket))) {
+        && (!adm_program_was_announced(ticket)
+            || (!has_error_page(r, rv)
+                && end_with_program(r, ticket, ends_late)))) {
         adm_ticket_release(ticket, adm_now());
         adm_ticket_return_worker(ticket);
         return true;

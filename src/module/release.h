@@ -21,10 +21,15 @@ void admission_release_register_filter(void);
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
                                      int rv, bool ends_late);
 
-/** Release the permit of a request that has its whole response, or does not
- *  need its program any more: now, or when the program has ended, which the
- *  agent notices within about 100 ms. The worker stays counted. Waits a few
- *  milliseconds for a program that is just ending.
+/** Release the permit when the handler has written its whole response, unless a
+ *  program might still run. The worker stays counted. Waits a few milliseconds
+ *  for a program that is just ending. @return whether the permit was
+ *  released. */
+bool admission_release_if_ended(adm_ticket_t *ticket);
+
+/** The same, but leave the permit to a program that still runs: the agent
+ *  releases it within about 100 ms of the program's end. For a request that can
+ *  last longer than its program.
  *  @return whether the ticket has ended; false: the program cannot be watched,
  *          and the request keeps the permit. */
 bool admission_release_to_program(adm_ticket_t *ticket);

@@ -196,10 +196,15 @@ static int run_with_permit(request_rec *r, admission_request_t *state)
         admission_backend_unwatch(r);
     }
     has_rest = part && part->end(data, rv);
-    if (state->visit /* unless the redirect's target took it over */
-        && admission_release_after_handler(r, &state->visit->ticket, rv,
-                                           has_rest)) {
-        state->visit = NULL;
+    if (state->visit) { /* unless the redirect's target took it over */
+        bool has_ended = admission_release_after_handler(r,
+                                                         &state->visit->ticket,
+                                                         rv, has_rest);
+
+        state->visit->lingers = !has_ended && rv != SUSPENDED;
+        if (has_ended || rv != SUSPENDED) {
+            state->visit = NULL; /* which another request may reuse */
+        }
     }
     return has_rest ? part->rest(r, data) : rv;
 }

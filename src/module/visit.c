@@ -102,5 +102,6 @@ admission_visit_t *admission_visit_make(request_rec *r,
     memset(&visit->ticket, 0, sizeof(visit->ticket));
     visit->zone = zone;
     visit->root = admission_visit_root(r);
+    visit->lingers = false;
     return visit;
 }

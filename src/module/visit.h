@@ -17,7 +17,8 @@ typedef struct admission_visit_t {
     const request_rec *root; /* the client's request; compared, never
                               * dereferenced: the ticket can outlive it */
     struct admission_parking_t *parking; /* NULL: never parked */
-    struct admission_visit_t *next;      /* next visit of the connection */
+    bool lingers; /* its handler has returned, its program might still run */
+    struct admission_visit_t *next; /* next visit of the connection */
 } admission_visit_t;
 
 /** State of a connection, in its conn_config. */

@@ -177,8 +177,8 @@ int admission_redirect_run(request_rec *r, int (*redirect)(request_rec *r))
         if (atomic_load(&state->visit->ticket.held)) {
             /* A subrequest might have run a program with the permit, so the
              * program's end is checked first. */
-            admission_release_after_handler(r, &state->visit->ticket, rv,
-                                            false);
+            state->visit->lingers = !admission_release_after_handler(
+                r, &state->visit->ticket, rv, false);
         }
     }
     admission_http2_leave(r, state);
@@ -225,29 +225,49 @@ bool admission_redirect_take_over(request_rec *r, const admission_zone_t *zone)
     return true;
 }
 
-static bool is_error_page(const request_rec *r)
+/* Forget a visit that has ended, in all requests that led to this one. */
+static void forget(const request_rec *r, const admission_visit_t *visit)
 {
-    while (r->prev && r->status == HTTP_OK) {
-        r = r->prev;
+    const request_rec *before = r;
+
+    while ((before = admission_visit_parent(before))) {
+        admission_request_t *state = admission_visit_request(before);
+
+        if (state && state->visit == visit) {
+            release_early(r, state);
+        }
     }
-    return r->status != HTTP_OK;
 }
 
-void admission_redirect_leave_program(request_rec *r)
+static void leave_program(const request_rec *r, const admission_zone_t *zone,
+                          admission_visit_t *visit)
 {
-    const request_rec *prev;
-
-    if (r->main || is_error_page(r)) {
-        return; /* no program redirected its client to this URL */
+    if (visit->zone != zone && atomic_load(&visit->ticket.held)
+        && adm_program_was_announced(&visit->ticket)
+        && admission_release_to_program(&visit->ticket)) {
+        adm_ticket_return_worker(&visit->ticket);
+        forget(r, visit);
     }
+}
+
+void admission_redirect_leave_programs(request_rec *r,
+                                       const admission_zone_t *zone)
+{
+    const request_rec *root = admission_visit_root(r);
+    const request_rec *prev;
+    admission_visit_t *visit;
+
     for (prev = r->prev; prev; prev = prev->prev) {
         admission_request_t *state = admission_visit_request(prev);
 
-        if (state && state->visit && atomic_load(&state->visit->ticket.held)
-            && adm_program_was_announced(&state->visit->ticket)
-            && admission_release_to_program(&state->visit->ticket)) {
-            adm_ticket_return_worker(&state->visit->ticket);
-            release_early(r, state);
+        if (state && state->visit) {
+            leave_program(r, zone, state->visit);
+        }
+    }
+    for (visit = admission_visit_first(r->connection); visit;
+         visit = visit->next) {
+        if (visit->root == root && visit->lingers) {
+            leave_program(r, zone, visit);
         }
     }
 }

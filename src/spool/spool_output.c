@@ -48,10 +48,14 @@ static apr_status_t return_worker(void *visit)
 }
 
 /* Release the permit, or leave it to the program; return the worker when the
- * request no longer needs it. */
+ * request no longer needs it. A stream of HTTP/2 does not wait for its client:
+ * its program is looked at again when the handler has returned. */
 static void release_permit(spool_t *spool)
 {
-    if (!admission_release_to_program(&spool->visit->ticket)) {
+    adm_ticket_t *ticket = &spool->visit->ticket;
+
+    if (!(spool->r->connection->master ? admission_release_if_ended(ticket)
+                                       : admission_release_to_program(ticket))) {
         return;
     }
     if (!admission_mpm_is_async()) {
@@ -477,7 +481,7 @@ static bool resume(admission_ready_t *ready)
                           : admission_drain_push(&spool->drain);
 
     /* A program that cannot be watched might have exited in the meantime. */
-    if (admission_release_to_program(&spool->visit->ticket)) {
+    if (admission_release_if_ended(&spool->visit->ticket)) {
         adm_ticket_return_worker(&spool->visit->ticket);
     }
     if (APR_STATUS_IS_EAGAIN(rv)) {

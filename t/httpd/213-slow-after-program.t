@@ -32,11 +32,16 @@ sub start {
     my $httpd = new_httpd(workers => 40, @options, conf => join '',
         "SendBufferSize 65536\n", "ErrorDocument 500 /big.txt\n",
         section('LocationMatch ^/\w+\.cgi', 'MaxConcurrent 12', 'AdmissionZone z', 'AdmissionQueue 5'),
+        section('LocationMatch ^/solo', 'MaxConcurrent 1', 'AdmissionZone solo', 'AdmissionQueue 0',
+                'ErrorDocument 500 /solo-brief.cgi?7'),
         location('/other.cgi', 'MaxConcurrent 1', 'AdmissionZone other', 'AdmissionQueue 5'));
-    $httpd->put_script("$_.cgi", "$script{$_}\nexec <&- >&- 2>&-\nsleep $seconds\n") for keys %script;
+    for my $name (keys %script) {
+        $httpd->put_script("$_$name.cgi", "$script{$name}\nexec <&- >&- 2>&-\nsleep $seconds\n") for '', 'solo-';
+    }
     $httpd->put_heavy('other.cgi');
     $httpd->put('big.txt', 'x' x $BIG);
     $httpd->put('page.shtml', '<!--#include virtual="/brief.cgi?1" --><!--#include virtual="/other.cgi" -->');
+    $httpd->put('solo.shtml', '<!--#include virtual="/solo-brief.cgi?1" --><!--#include virtual="/solo-brief.cgi?2" -->');
     $httpd->add_conf(section("Directory $httpd->{dir}/docs", 'AddOutputFilter INCLUDES .shtml'));
     return $httpd->allow_in_log(qr/cgid?:error|ADM0211|core:error/)->start;
 }
@@ -77,6 +82,11 @@ for_each_combo(sub {
         $httpd->open_gate('go');
         is $hold->answer->{status}, 200, '... the first is served';
         like $page->answer->{body}, qr/^000000001\n.*\S/s, '... and the page is complete';
+
+        # Alone in its zone, which has no queue.
+        like $httpd->get('/solo-faulty.cgi')->{body}, qr/^000000007$/m, 'an error page has the permit of the program that failed';
+        $httpd->zone_becomes('solo', '... which is released', Active => 0);
+        is $httpd->get('/solo.shtml')->{body}, "000000001\n000000001\n000000002\n", 'two parts of a page share a permit';
         $httpd->comes_to_rest->stop;
     }
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');

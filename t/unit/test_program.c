@@ -316,12 +316,13 @@ TEST(a_program_inherits_no_pipe_of_another_one)
     end_of_program(pid);
 }
 
-/* No child died, so no permit was reclaimed. */
-TEST(an_abandoned_permit_is_not_counted_as_reclaimed)
+/* It may live longer than any Timeout. No child died, so no permit was reclaimed. */
+TEST(an_abandoned_permit_is_held_until_its_program_ends)
 {
     pid_t program = admit_and_run();
 
     adm_ticket_abandon(&ticket, adm_now());
+    adm_round(child, adm_now() + 86400 * ADM_USEC_PER_SEC, true);
     ck_assert_uint_eq(orphans_in(zone), 1);
     end_program();
     ck_assert_int_eq(end_of(program), 0);
