@@ -62,12 +62,12 @@ int admission_redirect_run(request_rec *r, int (*redirect)(request_rec *r));
 bool admission_redirect_take_over(request_rec *r, const admission_zone_t *zone);
 
 /**
- * Release the permits, in other zones, of programs whose request is over but
- * for this one: a program redirected its client to this URL, or failed and this
- * is the error page, or is an earlier part of the page. Leave the permit to a
- * program that still runs. Called before the request is sent, or enters its
- * zone: no request waits for one permit while it holds another. Waits a few
- * milliseconds for each program.
+ * Release the permits, in other zones, of programs that this request does not
+ * need: a program redirected its client to this URL, or failed and this is the
+ * error page, or was an earlier part of the page. Leave the permit to a program
+ * that still runs. Called before the request is sent, or enters its zone: no
+ * request waits for one permit while it holds another. Waits a few milliseconds
+ * for each program.
  *
  * @param zone  the request's zone, whose permit it shares; NULL: it does not
  *              count

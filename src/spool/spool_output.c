@@ -53,9 +53,11 @@ static apr_status_t return_worker(void *visit)
 static void release_permit(spool_t *spool)
 {
     adm_ticket_t *ticket = &spool->visit->ticket;
+    bool has_ended = spool->r->connection->master
+                         ? admission_release_if_ended(ticket)
+                         : admission_release_to_program(ticket);
 
-    if (!(spool->r->connection->master ? admission_release_if_ended(ticket)
-                                       : admission_release_to_program(ticket))) {
+    if (!has_ended) {
         return;
     }
     if (!admission_mpm_is_async()) {
