@@ -260,7 +260,8 @@ void admission_redirect_leave_programs(request_rec *r,
     for (prev = r->prev; prev; prev = prev->prev) {
         admission_request_t *state = admission_visit_request(prev);
 
-        if (state && state->visit) {
+        /* Only its own permit: the other belongs to a page that is not over. */
+        if (state && state->zone && state->visit) {
             leave_program(r, zone, state->visit);
         }
     }
