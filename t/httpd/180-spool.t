@@ -5,7 +5,6 @@
 use AdmissionTest;
 use Admission::Parking;
 use Admission::Slow;
-use Socket qw(INADDR_LOOPBACK PF_INET SOCK_STREAM SOL_SOCKET SO_RCVBUF pack_sockaddr_in);
 
 needs_modules(qw(proxy proxy_http ratelimit));
 
@@ -56,10 +55,7 @@ sub worker_is_counted {
     my $httpd = new_httpd(conf => "SendBufferSize 8192\n"
                           . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionZone z',
                                      'AdmissionQueue 5'))->start;
-    socket my $socket, PF_INET, SOCK_STREAM, 0 or die "socket: $!\n";
-    setsockopt $socket, SOL_SOCKET, SO_RCVBUF, 4096 or die "SO_RCVBUF: $!\n";
-    connect $socket, pack_sockaddr_in($httpd->{port}, INADDR_LOOPBACK) or die "connect: $!\n";
-    syswrite $socket, "GET /cgi-bin/heavy?bulk=80000 HTTP/1.1\r\nHost: test.example\r\n\r\n";
+    my $socket = silent_client($httpd, '/cgi-bin/heavy?bulk=80000', 4096);
     wait_for { my $s = $httpd->status; $s->{AdmissionRunning} == 1 && !$s->{zone}{z}{Active} }
         'a client that does not read the end of a short response holds a worker, which is counted';
     close $socket;

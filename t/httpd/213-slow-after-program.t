@@ -3,7 +3,6 @@
 
 use AdmissionTest;
 use Admission::Slow;
-use Socket qw(INADDR_LOOPBACK PF_INET SOCK_STREAM SOL_SOCKET SO_RCVBUF pack_sockaddr_in);
 
 needs_modules('include');
 
@@ -16,16 +15,6 @@ my %script = (
     brief  => "printf 'Content-Type: text/plain\\n\\n'; seq -f %09.0f 1 \$QUERY_STRING",
 );
 my $BIG = 20_000_000;
-
-# Clients that ask and do not read.
-sub silent_client {
-    my ($httpd, $url) = @_;
-    socket my $socket, PF_INET, SOCK_STREAM, 0 or die "socket: $!\n";
-    setsockopt $socket, SOL_SOCKET, SO_RCVBUF, 16384 or die "SO_RCVBUF: $!\n";
-    connect $socket, pack_sockaddr_in($httpd->{port}, INADDR_LOOPBACK) or die "connect: $!\n";
-    syswrite $socket, "GET $url HTTP/1.1\r\nHost: test.example\r\n\r\n";
-    return $socket;
-}
 
 sub start {
     my ($seconds, @options) = @_;
@@ -60,12 +49,12 @@ for_each_combo(sub {
                                  Admitted => $admitted += $number);
         };
         for my $name (qw(late moved faulty silent)) {
-            my $client = silent_client($httpd, "/$name.cgi");
+            my $client = silent_client($httpd, "/$name.cgi", 16_384);
             $released->($name);
             close $client;
         }
         # Around what fits into the sockets: what is left may be in any buffer.
-        my @clients = map { silent_client($httpd, '/brief.cgi?' . (12_800 + 400 * $_)) } 0 .. 11;
+        my @clients = map { silent_client($httpd, '/brief.cgi?' . (12_800 + 400 * $_), 16_384) } 0 .. 11;
         $released->('twelve lengths', 12);
         close $_ for @clients;
         if ($has_http2) {

@@ -9,6 +9,7 @@ use warnings;
 
 use Exporter 'import';
 use File::Temp ();
+use Socket qw(INADDR_LOOPBACK PF_INET SOCK_STREAM SOL_SOCKET SO_RCVBUF pack_sockaddr_in);
 
 use Admission;
 use Admission::Config;
@@ -16,7 +17,7 @@ use Admission::File qw(slurp);
 use Admission::Httpd;
 use Admission::Parking qw(halt);
 
-our @EXPORT = qw($BULK protocols slow_reader);
+our @EXPORT = qw($BULK protocols silent_client slow_reader);
 
 our $BULK = 12_000_000;
 
@@ -39,6 +40,16 @@ sub slow_reader {
 
     Admission::Httpd->soon(sub { -s "$file" }) or die "no answer from $url\n";
     return $self;
+}
+
+# The socket of a client that asks, and has read nothing, with room for so much.
+sub silent_client {
+    my ($httpd, $url, $room) = @_;
+    socket my $socket, PF_INET, SOCK_STREAM, 0 or die "socket: $!\n";
+    setsockopt $socket, SOL_SOCKET, SO_RCVBUF, $room or die "SO_RCVBUF: $!\n";
+    connect $socket, pack_sockaddr_in($httpd->{port}, INADDR_LOOPBACK) or die "connect: $!\n";
+    syswrite $socket, "GET $url HTTP/1.1\r\nHost: test.example\r\n\r\n";
+    return $socket;
 }
 
 sub stop_reading {
