@@ -265,7 +265,8 @@ typedef struct adm_ticket_rec_t {
         /* GRANTED, ACTIVE: when the request started; 0: it has not. Written by
          * the owner; no lock. */
         _Atomic adm_usec_t begun_usec;
-        /* ORPHANED: end of the grace period. */
+        /* ORPHANED: end of the grace period. Never, if a request left the
+         * permit to a program whose PID is known. */
         adm_usec_t held_until_usec;
     };
     uint32_t prev_idx; /* in the queue or the list of grants */

@@ -103,8 +103,11 @@ static apr_status_t append_release_bucket(ap_filter_t *f,
         return ap_pass_brigade(next, bb);
     }
     ap_remove_output_filter(f);
-    /* From here on, another request may reuse a ticket that has ended, so no
-     * bucket may have it. */
+    /* Another request may reuse a ticket that has ended, so no bucket may have
+     * it. */
+    if (!adm_ticket_is_in_use(ticket)) {
+        return ap_pass_brigade(next, bb);
+    }
     ends_before = atomic_load(&ticket->held) && !admission_mpm_flush(c)
                   && !c->aborted && admission_release_to_program(ticket);
     if (ends_before && admission_mpm_is_async()) {
@@ -207,9 +210,8 @@ static bool end_with_program(request_rec *r, adm_ticket_t *ticket,
                        ? await_end_of_program(ticket, STREAM_PATIENCE_USEC)
                        : adm_program_has_ended(ticket);
 
-    return is_over || ends_late || is_stream
-               ? admission_release_to_program(ticket)
-               : false;
+    return (is_over || ends_late || is_stream)
+           && admission_release_to_program(ticket);
 }
 
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,

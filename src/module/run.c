@@ -201,8 +201,8 @@ static int run_with_permit(request_rec *r, admission_request_t *state)
                                                          &state->visit->ticket,
                                                          rv, has_rest);
 
-        state->visit->lingers = !has_ended && rv != SUSPENDED;
         if (has_ended || rv != SUSPENDED) {
+            state->visit->lingers = !has_ended;
             state->visit = NULL; /* which another request may reuse */
         }
     }
