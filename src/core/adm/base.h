@@ -15,8 +15,10 @@
 #include "core/adm_time.h"
 
 /** Longest time that a request waits for a zone's lock. Once no process could
- *  get the lock for this long, requests wait for it only briefly. */
-#define ADM_LOCK_LONG_USEC ADM_USEC_PER_SEC
+ *  get the lock for this long, requests wait for it only briefly. Longer than
+ *  an overloaded or swapping machine keeps a process from running: a request
+ *  that no longer waits runs without a limit. */
+#define ADM_LOCK_LONG_USEC (10 * ADM_USEC_PER_SEC)
 #define ADM_LOCK_BRIEF_USEC (10 * ADM_USEC_PER_MSEC)
 
 /** Errors, in addition to the system's. */
