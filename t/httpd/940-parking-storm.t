@@ -119,11 +119,14 @@ for_each_parking_combo(sub {
     cmp_ok $answers - $rejected, '>', 20, 'many were answered';
     cmp_ok $left, '>', 20, '... and many left';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
-    cmp_ok $rejected, '<=', $httpd->zone($zone)->{RejectedTimeout},
-        'the rejected request had waited too long';
+    my $shown = $httpd->zone($zone);
+    cmp_ok $rejected, '<=', $shown->{RejectedTimeout} + $shown->{RejectedReserve},
+        'the rejected requests had waited too long, or found all workers occupied';
     server_becomes($httpd, 'no request remains parked', AdmissionParked => 0,
                    AdmissionBlocked => 0);
     cmp_ok $watch->most, '<=', $limit, 'the limit was kept';
     wait_for { $httpd->children <= 2 } 'old children are gone';
     $httpd->expect_rejections('test.example:/cgi-bin/', 'long') if $rejected;
+    # Requests with a body block. On a slow machine, those of old children still do.
+    $httpd->allow_in_log(qr/ADM0202: .*\(reserve\)/);
 }, 'event+cgi');
