@@ -36,13 +36,14 @@ BEGIN {
 }
 
 use Admission;
-use Admission::Load qw(percentile start_visitors visitors visitors_seen);
+use Admission::Load qw(percentile);
 use AdmissionBench::Load qw(ab start_ab start_wrk wrk);
 use Admission::Machine qw(machine);
 use AdmissionBench::Opponents qw(counted_conf elsewhere_conf plain_httpd qos_conf
                                  qos_serialize_conf);
 use AdmissionBench::Proxy qw(start_haproxy start_nginx);
 use AdmissionBench::Report;
+use AdmissionBench::Visitors qw(start_visitors visitors visitors_seen);
 
 our @ISA    = ('Exporter');
 our @EXPORT = (qw(ab counted_conf elsewhere_conf experiment interleave machine median percentile plain_httpd qos_conf

@@ -15,9 +15,7 @@ use POSIX ();
 
 use Admission::Program qw(program undisturbed);
 
-our @EXPORT_OK = qw(percentile start_visitors visitors visitors_seen);
-
-my $LONGEST = 600;    # seconds until a load is ended, whatever it waits for
+our @EXPORT_OK = qw(percentile);
 
 # Admission::Load->start(options, port, rate, clients, seconds, path): clients in the
 # background, as the program's head says.
@@ -79,31 +77,6 @@ sub DESTROY {
     local ($?, $!);
     kill KILL => $self->{pid} if $self->is_there;
     $self->rest;
-}
-
-# ---- visitors ------------------------------------------------------------------
-
-# Visitors of a static file beside something else, each on a connection of its own:
-# visitors($port, rate => 100, clients => 10, seconds => 5), or started, seen until they
-# are asked for. At most so many are under way; `-s` among options has others not come.
-# { asked, failed, p50, p99, max }, times in ms.
-sub visitors { return visitors_of(start_visitors(@_)->rest) }
-
-sub start_visitors {
-    my ($port, %o) = @_;
-    return __PACKAGE__->start(@{ $o{options} // [] }, $port, $o{rate} // 100, $o{clients} // 10,
-                              $o{seconds} // $LONGEST, '/static.txt');
-}
-
-sub visitors_seen { return visitors_of($_[0]->ask_no_more->rest) }
-
-sub visitors_of {
-    my (@lines) = @_;
-    my @ms = map { $_->[1] / 1000 } grep { $_->[2] } @lines ? @lines : die "nobody asked\n";
-    # Where nobody got a page, it took for ever.
-    my ($p50, $p99, $max) = map { percentile($_, @ms) // 'inf' } 50, 99, 100;
-
-    return { asked => scalar @lines, failed => @lines - @ms, p50 => $p50, p99 => $p99, max => $max };
 }
 
 # The value that so many percent of the others do not exceed; of the median of
