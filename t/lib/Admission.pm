@@ -12,6 +12,7 @@ package Admission;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter 'import';
 use POSIX ();
@@ -36,8 +37,7 @@ my @KNOWN   = (@DEFAULT, qw(prefork+cgid worker+cgi));
 # them names those it wants: combos('prefork+cgi', 'event+cgid'). With
 # '+completion' behind it requests are parked in the way of httpd before 2.4.63,
 # where that is not the only one.
-sub combos {
-    my (@wanted) = @_;
+sub combos(@wanted) {
     my %known = map { $_ => 1 } @KNOWN;
     my %asked_for = map { $_ => 1 } $ENV{ADMISSION_COMBOS} ? split /[\s,]+/, $ENV{ADMISSION_COMBOS} : @KNOWN;
 
@@ -54,8 +54,7 @@ sub combos {
 
 # A private httpd that is not started yet, or is. The options are those of
 # Admission::Httpd->new.
-sub new_httpd {
-    my (%options) = @_;
+sub new_httpd(%options) {
     # 025-warnings.t tests when it comes.
     return $HTTPD->new(combo => $combo, %options)->allow_in_log(qr/admission:warn.*mod_cgi\b/);
 }
@@ -63,8 +62,7 @@ sub new_httpd {
 sub start_httpd { return new_httpd(@_)->start }
 
 # Starts an outside client, such as curl, silently; returns its pid.
-sub start_program {
-    my (@command) = @_;
+sub start_program(@command) {
     my $pid = fork // die "fork: $!\n";
 
     if ($pid == 0) {
@@ -76,8 +74,7 @@ sub start_program {
 }
 
 # How many answers have which status: { 200 => 58, 503 => 2 }.
-sub statuses {
-    my (@answers) = @_;
+sub statuses(@answers) {
     my %count;
     $count{ $_->{status} }++ for @answers;
     return \%count;

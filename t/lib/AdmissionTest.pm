@@ -10,6 +10,7 @@ package AdmissionTest;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Test2::API ();
 use Test::More;
@@ -42,9 +43,7 @@ Test2::API::test2_add_callback_context_acquire(sub {
 
 # Runs the same story on each combination, as a subtest each. The httpds that it makes are of
 # this combination. Those that it has not stopped must be at rest at its end, and are stopped.
-sub for_each_combo {
-    my ($story, @wanted) = @_;
-
+sub for_each_combo($story, @wanted) {
     my @combos = combos(@wanted);
 
     if (!@combos) { # other stories of the file may have some
@@ -61,34 +60,30 @@ sub for_each_combo {
 }
 
 # On event with mod_cgid, or on the combinations named.
-sub for_each_parking_combo {
-    my ($story, @wanted) = @_;
+sub for_each_parking_combo($story, @wanted) {
     plan skip_all => 'this httpd cannot park' if !Admission::Parking::can_park();
     for_each_combo($story, @wanted ? @wanted : 'event+cgid');
 }
 
 # Configuration: location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'),
 # virtual_host('test.example', lines), section('Directory /x', lines). A line may be a section.
-sub section {
-    my ($open, @lines) = @_;
+sub section($open, @lines) {
     my ($name) = $open =~ /^(\w+)/;
     return join '', "<$open>\n", (map { chomp(my $line = $_); "    $line\n" } @lines), "</$name>\n";
 }
 
-sub location { my ($path, @lines) = @_; return section("Location $path", @lines) }
+sub location($path, @lines) { return section("Location $path", @lines) }
 
-sub virtual_host { my ($name, @lines) = @_; return section('VirtualHost *', "ServerName $name", @lines) }
+sub virtual_host($name, @lines) { return section('VirtualHost *', "ServerName $name", @lines) }
 
 # Skips the rest where one of these modules of httpd is missing.
-sub needs_modules {
-    my (@names) = @_;
+sub needs_modules(@names) {
     for (grep { !Admission::Config::is_installed($_) } @names) { plan skip_all => "mod_$_ is not installed" }
 }
 
 # The path of mod_admission_redis. Skips the file where there is none; or no Redis, of one
 # that says 'redis'.
-sub engine_or_skip {
-    my ($redis) = @_;
+sub engine_or_skip($redis = undef) {
     my $module = Admission::Config::engine_module();
 
     plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
@@ -98,8 +93,7 @@ sub engine_or_skip {
 
 # Configuration: the zone db of /cgi-bin/, whose limit servers share by this engine, with what
 # AdmissionFleet says and more lines of the section.
-sub fleet_zone {
-    my ($engine, $fleet, $limit, @lines) = @_;
+sub fleet_zone($engine, $fleet, $limit, @lines) {
     my $module = engine_or_skip();
 
     return "LoadModule admission_redis_module $module\nAdmissionEngine $engine\nAdmissionFleet $fleet\n"
@@ -109,24 +103,21 @@ sub fleet_zone {
 
 # wait_for { condition } 'what is waited for', seconds: an assertion that the
 # condition becomes true. Its deadline only matters when it fails.
-sub wait_for (&$;$) {
-    my ($condition, $what, $seconds) = @_;
+sub wait_for :prototype(&$;$) ($condition, $what, $seconds = undef) {
     return ok(Admission::Httpd->soon(sub { eval { $condition->() } }, $seconds), $what);
 }
 
 # Says how long a recovery took. An assertion only where the machine is idle,
 # which whoever sets ADMISSION_TIMED vouches for; bench/ measures it.
-sub in_two_seconds {
-    my ($since, $until) = @_;
-    my $took = ($until // Time::HiRes::time()) - $since;
+sub in_two_seconds($since, $until = Time::HiRes::time()) {
+    my $took = $until - $since;
 
     return ok $took < 2, sprintf '... in two seconds: %.2f s', $took if $ENV{ADMISSION_TIMED};
     note sprintf 'recovered after %.2f s', $took;
 }
 
 # An assertion that each of these lines is that of one pattern, and that none is missing.
-sub lines_are {
-    my ($lines, $patterns, $what) = @_;
+sub lines_are($lines, $patterns, $what) {
     my @missing = grep { my $pattern = $_; 1 != grep { $_ =~ $pattern } @$lines } @$patterns;
     my @others = grep { my $line = $_; !grep { $line =~ $_ } @$patterns } @$lines;
 
@@ -136,9 +127,7 @@ sub lines_are {
 # An assertion that all came in this order. A process that is not on the processor
 # for 100 ms after it won a permit loses it to the next one, and comes later: where
 # the zone says that this happened, they came in any order.
-sub is_in_order {
-    my ($httpd, $zone, $got, $expected, $what) = @_;
-
+sub is_in_order($httpd, $zone, $got, $expected, $what) {
     return is_deeply $got, $expected, $what if !$httpd->zone($zone)->{GrantsPassedOn};
     return is_deeply [ sort @$got ], [ sort @$expected ], "$what, where all were in time";
 }

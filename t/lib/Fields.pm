@@ -4,6 +4,7 @@ package Fields;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter 'import';
 
@@ -32,15 +33,12 @@ my %TELLS = (ANY      => sub { 1 },
 
 # The fields of a 'zone' or of the 'server', in their order, each { name, json, metric,
 # reason, help, kind, of }. A reason may be undefined.
-sub fields_of {
-    my ($what) = @_;
-
+sub fields_of($what) {
     return map { fields_in($_) } map { slurp($_) =~ /^static void \w+_of_$what\([^)]*\)\n\{\n(.*?)^\}/gms } @FILES;
 }
 
 # Those of one function, in which each is a statement.
-sub fields_in {
-    my ($code) = @_;
+sub fields_in($code) {
     my $of = 'ANY';
     my @fields;
 
@@ -54,8 +52,7 @@ sub fields_in {
     return @fields;
 }
 
-sub field {
-    my ($statement, $of) = @_;
+sub field($statement, $of) {
     my ($macro, $name, $more) = $statement =~ /^\s*(FACT\w*)\((\w+),\s*(.*)/s;
     my ($kind, $help, $reason) = ('COUNTER', 'Requests that were rejected.');
 
@@ -72,14 +69,12 @@ sub field {
 
 # Whether a field tells anything of a zone, or the server, with these values of ?auto.
 # Of other zones ?prometheus has no such series, nor has the page of either.
-sub tells_of {
-    my ($field, $zone) = @_;
+sub tells_of($field, $zone) {
     return $TELLS{ $field->{of} }->($zone);
 }
 
 # As it stands in ?prometheus, without labels.
-sub metric_of {
-    my ($field) = @_;
+sub metric_of($field) {
     my ($suffix, $added) = @{ $UNIT{ $field->{kind} } // ['', ''] };
     my $name = $field->{reason} ? 'Rejected' : $field->{name} =~ s/$suffix\z//r;
 

@@ -16,17 +16,14 @@ my $root = $ENV{ADMISSION_SRCDIR} || dirname(__FILE__) . '/../..';
 sub path { return "$root/$_[0]" }
 
 # One test: the list of places that break a rule is empty.
-sub none {
-    my ($rule, @places) = @_;
-
+sub none($rule, @places) {
     ok !@places, $rule or diag join "\n", @places;
 }
 
 # Paths, relative to the root and sorted, of the text files whose path matches,
 # below the given directories; a file may be given too. What a build in place
 # leaves beside the sources is left out.
-sub files {
-    my ($matching, @where) = @_;
+sub files($matching, @where) {
     my @found;
 
     find({ no_chdir => 1, wanted => sub {
@@ -44,9 +41,7 @@ sub slurp { return Admission::File::slurp(path($_[0])) }
 sub lines { return split /\n/, slurp($_[0]) }
 
 # C without comments; line numbers stay what they are.
-sub without_comments {
-    my ($code) = @_;
-
+sub without_comments($code) {
     $code =~ s{("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(/\*.*?\*/|//[^\n]*)}
               {defined $1 ? $1 : ' ' . "\n" x ($2 =~ tr/\n//)}gsex;
     return $code;
@@ -54,8 +49,7 @@ sub without_comments {
 
 # Functions of a C file as [name, lines]. The layout of the project is what
 # makes this simple: the braces of a function stand in column one.
-sub functions {
-    my ($path) = @_;
+sub functions($path) {
     my ($name, $length, @functions);
 
     for (split /\n/, without_comments(slurp($path))) {

@@ -1,11 +1,12 @@
 package TestFile;
 
-# How every test file begins and ends: it has strict, warnings and Test::More, and at its end
+# How every test file begins and ends: it has strict, warnings, signatures and Test::More, and at its end
 # it has done its testing and need not say so. For a file that uses this, or a library that
 # inherits from it, which exports its own words as well.
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter;
 use Test::More;
@@ -13,10 +14,10 @@ use Test2::API ();
 
 our @ISA = ('Exporter');
 
-sub import {
-    my ($class) = @_;
+sub import($class) {
     strict->import;
     warnings->import;
+    experimental->import('signatures');
     Test::More->export_to_level(1);
     $class->export_to_level(1) if $class ne __PACKAGE__;
 }

@@ -6,6 +6,7 @@ package Admission::Client;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter 'import';
 use IO::Select;
@@ -18,8 +19,7 @@ our @EXPORT_OK = qw(answers wait_for_answers);
 # Seconds until a missing answer counts as "hangs".
 my $PATIENCE = $ENV{GDB} ? 10_000 : $ENV{PREFIX} ? 720 : 120;
 
-sub new {
-    my ($class, $port) = @_;
+sub new($class, $port) {
     my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 10)
         // die "connect to port $port: $@\n";
     $socket->blocking(1);
@@ -27,8 +27,7 @@ sub new {
 }
 
 # ask('/path', method => 'POST', host => 'name', headers => [...], body => '...', keep => 1)
-sub ask {
-    my ($self, $path, %o) = @_;
+sub ask($self, $path, %o) {
     die "no such option: $_\n" for grep { !/^(?:method|host|headers|body|keep)\z/ } keys %o;
     my $method = $o{method} // 'GET';
     my @headers = ('Host: ' . ($o{host} // 'test.example'), @{ $o{headers} // [] });
@@ -40,8 +39,7 @@ sub ask {
                        . ($o{body} // ''));
 }
 
-sub send {
-    my ($self, $bytes) = @_;
+sub send($self, $bytes) {
     local $SIG{PIPE} = 'IGNORE';
     while (length $bytes && !$self->{ended}) {
         my $sent = syswrite $self->{socket}, $bytes;
@@ -52,14 +50,12 @@ sub send {
 }
 
 # Waits for the next answer on this connection.
-sub answer {
-    my ($self) = @_;
+sub answer($self) {
     return (answers($self))[0];
 }
 
 # True as soon as anything has been received; reads what is there.
-sub has_begun {
-    my ($self) = @_;
+sub has_begun($self) {
     $self->read_some if !$self->{ended} && IO::Select->new($self->{socket})->can_read(0);
     return length $self->{buffer};
 }
@@ -69,8 +65,7 @@ sub half_close { shutdown $_[0]{socket}, 1 }
 sub leave { close $_[0]{socket} }
 
 # Leaves with a RST: what a killed browser or a broken network looks like.
-sub abort {
-    my ($self) = @_;
+sub abort($self) {
     setsockopt $self->{socket}, SOL_SOCKET, SO_LINGER, pack 'll', 1, 0;
     close $self->{socket};
 }
@@ -78,16 +73,14 @@ sub abort {
 # The next answer of each client, in the order of the clients. An answer is
 # { status, headers => { lower-case name => value }, body, at }; its status is
 # 0 when the server closed without a complete one, -1 when nothing came.
-sub answers {
-    my (@clients) = @_;
+sub answers(@clients) {
     wait_for_answers(scalar @clients, @clients);
     return map { delete $_->{answer}
                      // { status => -1, headers => {}, body => '' } } @clients;
 }
 
 # Reads from all of them until so many have their answer, or for so long none came.
-sub wait_for_answers {
-    my ($enough, @clients) = @_;
+sub wait_for_answers($enough, @clients) {
     my ($deadline, $left) = (time + $PATIENCE, scalar @clients);
 
     while (1) {
@@ -102,8 +95,7 @@ sub wait_for_answers {
     }
 }
 
-sub read_some {
-    my ($self) = @_;
+sub read_some($self) {
     my $got = sysread $self->{socket}, $self->{buffer}, 65536, length $self->{buffer};
     return if $got;
     $self->{ended_by} = defined $got ? 'its end' : "$!";
@@ -111,16 +103,13 @@ sub read_some {
 }
 
 # A server that has closed holds its worker until the client closes as well.
-sub hang_up {
-    my ($self) = @_;
+sub hang_up($self) {
     $self->{ended} = 1;
     close $self->{socket};
 }
 
 # Cuts one complete answer off the buffer; undef while there is none.
-sub take_answer {
-    my ($self) = @_;
-
+sub take_answer($self) {
     $self->{buffer} =~ s/^HTTP\/1\.1 100 .*?\r\n\r\n//s;
     my ($head) = $self->{buffer} =~ /^(HTTP\/.*?\r\n\r\n)/s;
     return $self->{ended} ? failed() : undef if !$head;
@@ -140,9 +129,7 @@ sub take_answer {
 sub failed { return { status => 0, headers => {}, body => '', at => time } }
 
 # (body, number of bytes it takes in the buffer), or nothing if incomplete.
-sub body {
-    my ($self, $status, $headers, $rest) = @_;
-
+sub body($self, $status, $headers, $rest) {
     if (($self->{methods}[0] // '') eq 'HEAD' || $status =~ /^(?:204|304)$/) {
         return ('', 0);
     }

@@ -7,6 +7,7 @@ package Admission::Config;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Cwd ();
 
@@ -67,13 +68,11 @@ sub admission_module {
 # mod_admission_redis beside it; it is not there where it was built without hiredis.
 sub engine_module { return admission_module() =~ s{[^/]+\z}{mod_admission_redis.so}r }
 
-sub is_installed {
-    my ($module) = @_;
+sub is_installed($module) {
     return is_built_in($module) || -e modules_dir() . "/mod_$module.so";
 }
 
-sub is_built_in {
-    my ($module) = @_;
+sub is_built_in($module) {
     our %built_in;
     if (!%built_in) {
         my $httpd = httpd();
@@ -93,8 +92,7 @@ sub user {
 
 # The text of httpd.conf. What a test says itself is in admission.conf, so
 # that its line numbers are those of the test's own text.
-sub text {
-    my (%o) = @_;
+sub text(%o) {
     my $threads = int $o{workers} / 2;
     my ($user, $group) = $> == 0 ? user() : ();
 
@@ -167,8 +165,7 @@ SSLSessionCache shmcb:run/ssl(64000)
 CONF
 }
 
-sub load_line {
-    my ($module) = @_;
+sub load_line($module) {
     my $file = modules_dir() . "/mod_$module.so";
 
     return '' if is_built_in($module) || !-e $file;

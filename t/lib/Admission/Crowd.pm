@@ -13,6 +13,7 @@ package Admission::Crowd;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter 'import';
 
@@ -35,8 +36,7 @@ my %MEANS = (0 => 'lost', -1 => 'left');
 
 # crowd_at($httpd, clients => 40, patience => seconds, programs => ['ms=100', ...]), or paths
 # => ['/x', ...]: begins at once.
-sub crowd_at {
-    my ($httpd, %o) = @_;
+sub crowd_at($httpd, %o) {
     my @paths = ($o{paths} ? @{ $o{paths} } : (), map { "/cgi-bin/heavy?$_" } @{ $o{programs} // [] });
     my $load = Admission::Load->start('-rs', '-k', 1, '-q', 1000 * $o{patience}, $httpd->{port},
                                       $COME * $o{clients}, $o{clients}, 3600, @paths);
@@ -44,8 +44,7 @@ sub crowd_at {
 }
 
 # Everybody leaves. @return what the crowd saw.
-sub go_home {
-    my ($self) = @_;
+sub go_home($self) {
     my $load = delete $self->{load} or return $self->{seen};
     my %seen = (asked => 0, left => 0, lost => 0, longest => 0);
 

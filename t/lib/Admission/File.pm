@@ -4,6 +4,7 @@ package Admission::File;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter 'import';
 use File::Temp ();
@@ -13,15 +14,13 @@ our @EXPORT_OK = qw(directory slurp spill);
 my @directories;    # with KEEP=1, until the end of the program shows whether it fails
 
 # Nothing where there is none.
-sub slurp {
-    my ($path) = @_;
+sub slurp($path) {
     open my $file, '<', $path or return '';
     local $/;
     return readline($file) // '';
 }
 
-sub spill {
-    my ($path, $text) = @_;
+sub spill($path, $text) {
     open my $file, '>', $path or die "$path: $!\n";
     print $file $text;
     close $file or die "$path: $!\n";
@@ -29,8 +28,7 @@ sub spill {
 
 # A new directory, which is removed with the object. KEEP=1 leaves the directories of a
 # program or test that fails.
-sub directory {
-    my ($template) = @_;
+sub directory($template) {
     die "TMPDIR=$ENV{TMPDIR}: httpd's configuration names files there without quotes; use a path without blanks\n"
         if ($ENV{TMPDIR} // '') =~ /\s/;
     my $directory = File::Temp->newdir($template, TMPDIR => 1);

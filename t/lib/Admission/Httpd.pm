@@ -9,6 +9,7 @@ package Admission::Httpd;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Cwd ();
 use File::Basename qw(dirname);
@@ -40,8 +41,7 @@ my @running;
 # replaces_killed (of parking_conf) is for tests that kill children and wait for others in their
 # place. Only benchmarks want one without the module. places is for tests that reload
 # while requests run: children of worker that there may be, those that drain included.
-sub new {
-    my ($class, %o) = @_;
+sub new($class, %o) {
     my $name = $o{name} // 'admission';
     umask 022;    # its children are another user
     my $tmp = Admission::File::directory("$name-XXXXXX");
@@ -63,44 +63,38 @@ sub new {
 }
 
 # Replaces the test's part of the configuration.
-sub configure {
-    my ($self, $conf) = @_;
+sub configure($self, $conf) {
     $self->{conf} = $conf;
     $self->put('../admission.conf', $conf);
 }
 
-sub add_conf { my ($self, $more) = @_; $self->configure($self->{conf} . $more) }
+sub add_conf($self, $more) { $self->configure($self->{conf} . $more) }
 
 # A file below the DocumentRoot, in a directory that it may be the first of.
-sub put {
-    my ($self, $name, $text) = @_;
+sub put($self, $name, $text) {
     my $path = "$self->{dir}/docs/$name";
     File::Path::make_path(dirname($path));
     Admission::File::spill($path, $text);
 }
 
 # A CGI program of these shell commands among the documents.
-sub put_script {
-    my ($self, $name, $commands) = @_;
+sub put_script($self, $name, $commands) {
     $self->put($name, "#!/bin/sh\n$commands");
     chmod 0755, "$self->{dir}/docs/$name";
 }
 
-sub install_heavy {
-    my ($path) = @_;
+sub install_heavy($path) {
     File::Copy::copy(program('heavy'), $path) or die "$path: $!\n";
     chmod 0755, $path;
 }
 
 # Also as a CGI among the documents, for example 'dir/index.cgi'.
-sub put_heavy {
-    my ($self, $name) = @_;
+sub put_heavy($self, $name) {
     $self->put($name, '');
     install_heavy("$self->{dir}/docs/$name");
 }
 
-sub make_certificate {
-    my ($dir) = @_;
+sub make_certificate($dir) {
     my $name = $Admission::Config::SERVER_NAME;
     my $output = `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \\
         -keyout $dir/tls.key -out $dir/tls.crt -subj /CN=$name \\
@@ -109,16 +103,14 @@ sub make_certificate {
 }
 
 # must($is, 'what', details): true; or the end, with the logs.
-sub must {
-    my ($self, $is, $what, @details) = @_;
+sub must($self, $is, $what, @details) {
     return 1 if $is;
     $self->show_log;
     die join "\n", "not so: $what", @details, '';
 }
 
 # What a shell does before it becomes httpd: 'ulimit -n 200 && exec'.
-sub behind {
-    my ($self, $command) = @_;
+sub behind($self, $command) {
     $self->{program} = "$self->{dir}/httpd";
     Admission::File::spill($self->{program}, "#!/bin/sh\n$command " . Admission::Config::httpd() . qq( "\$\@"\n));
     chmod 0755, $self->{program};
@@ -127,9 +119,7 @@ sub behind {
 
 # ---- life -------------------------------------------------------------------
 
-sub start {
-    my ($self) = @_;
-
+sub start($self) {
     for (1 .. $START_TRIES) {
         $self->choose_ports;
         $self->launch;
@@ -146,8 +136,7 @@ sub start {
 
 # GDB=1: until a debugger is attached to one of its processes. No deadline of the libraries
 # applies then.
-sub wait_for_debugger {
-    my ($self) = @_;
+sub wait_for_debugger($self) {
     my @processes = ([ $self->{pid}, 'parent' ], map { [ $_, 'child' ] } sort { $a <=> $b } $self->children);
     my ($macros) = map { "$_/tools/adm.gdb" } Cwd::abs_path(__FILE__) =~ m{^(.*)/t/lib/Admission/};
     my $terminal;
@@ -160,8 +149,7 @@ sub wait_for_debugger {
     sleep 0.1 while !grep { $self->slurp("/proc/$_->[0]/status") =~ /^TracerPid:\s*[1-9]/m } @processes;
 }
 
-sub choose_ports {
-    my ($self) = @_;
+sub choose_ports($self) {
     my @sockets = map { free_port(@$_) } $self->{ports} // [0], [0];
     @{$self}{qw(port tls_port)} = map { $_->sockport } @sockets;
     $self->put('../httpd.conf', Admission::Config::text(%$self));
@@ -179,8 +167,7 @@ sub free_port {
 
 # httpd leads a process group: prefork stops by killing its own, and that must not
 # be the harness's.
-sub launch {
-    my ($self) = @_;
+sub launch($self) {
     my $dir = $self->{dir};
 
     # APR tries the directory by a file, which stays where httpd is ended just then.
@@ -197,14 +184,12 @@ sub launch {
 }
 
 # Parks in the older way, as a combination or the environment says.
-sub defines {
-    my ($self) = @_;
+sub defines($self) {
     return $self->{completion} || $ENV{ADMISSION_COMPLETION}
         ? '-DADMISSION_COMPLETION' : ();
 }
 
-sub comes_up {
-    my ($self) = @_;
+sub comes_up($self) {
     return $self->soon(sub {
         return 'died' if $self->has_exited;
         my $answer = eval { $self->get('/server-status?auto') };
@@ -216,31 +201,27 @@ sub comes_up {
 
 # mod_cgid's daemon gives its socket to httpd's user a moment after httpd serves
 # requests; until then they fail.
-sub runs_programs {
-    my ($self) = @_;
+sub runs_programs($self) {
     return 1 if $self->{cgi} ne 'cgid' || $> != 0;
     my ($user) = Admission::Config::user();
     my $owner = (stat "$self->{dir}/run/cgid.sock.$self->{pid}")[4];
     return defined $owner && $owner == getpwnam $user;
 }
 
-sub has_exited {
-    my ($self) = @_;
+sub has_exited($self) {
     $self->{exited} ||= defined sysread $self->{alive}, my $end, 1;
     return $self->{exited};
 }
 
 # New configuration, which is this text where there is one; old requests finish. Returns when
 # new children answer.
-sub graceful {
-    my ($self, $conf) = @_;
+sub graceful($self, $conf = undef) {
     $self->configure($conf) if defined $conf;
     $self->reload('USR1');
 }
 
 # New configuration, old requests are cut off.
-sub restart {
-    my ($self) = @_;
+sub restart($self) {
     my $from = () = $self->error_log;
 
     $self->reload('HUP');
@@ -250,8 +231,7 @@ sub restart {
 
 # After reloads in quick succession: where the parent may believe that it has
 # children, and has none, another reload starts some.
-sub is_left_alone {
-    my ($self) = @_;
+sub is_left_alone($self) {
     return 0 if $self->{mpm} ne 'event' || !Admission::Config::loses_count_of_children();
     return $self->soon(sub {
         my @children = $self->children or return 'alone';
@@ -259,8 +239,7 @@ sub is_left_alone {
     }) eq 'alone';
 }
 
-sub reload {
-    my ($self, $signal) = @_;
+sub reload($self, $signal) {
     $self->{has_reloaded} = 1;
     my $generation = $self->status->{ParentServerMPMGeneration};
     my @old = $self->children;
@@ -275,8 +254,7 @@ sub reload {
 
 # Whether one of these processes may still accept connections: those of the last
 # generation do so until they have noticed that there is another one.
-sub accepts {
-    my ($self, @pids) = @_;
+sub accepts($self, @pids) {
     my $port = sprintf '%04X', $self->{port};
     my ($inode) = map { (split)[9] } grep { /^ *\d+: \w+:$port \w+:0000 0A/ }
                   split /\n/, $self->slurp('/proc/net/tcp') . $self->slurp('/proc/net/tcp6');
@@ -287,9 +265,7 @@ sub accepts {
     return 0;
 }
 
-sub stop {
-    my ($self) = @_;
-
+sub stop($self) {
     # mod_slotmem_shm's memory has a name.
     $self->{memory} = $self->slurp("/proc/$self->{pid}/maps")
         if !grep { $_ eq 'slotmem_shm' } @{ $self->{modules} // [] };
@@ -297,9 +273,7 @@ sub stop {
 }
 
 # The same without a look at its memory.
-sub end {
-    my ($self) = @_;
-
+sub end($self) {
     my $from = () = $self->error_log;
     push @{ $self->{hard_stops} }, [ $from, undef ];
     kill TERM => $self->{pid};
@@ -307,8 +281,7 @@ sub end {
 }
 
 # The checks at the end, once the parent has been told to stop or is dead.
-sub finish {
-    my ($self) = @_;
+sub finish($self) {
     my @left;
 
     @running = grep { $_ != $self } @running;
@@ -326,9 +299,7 @@ sub finish {
 }
 
 # Ends it without looking at how it was.
-sub discard {
-    my ($self) = @_;
-
+sub discard($self) {
     return if !$self->{pid};
     @running = grep { $_ != $self } @running;
     # httpd would wait for its programs.
@@ -357,8 +328,7 @@ END {
 # ---- processes --------------------------------------------------------------
 
 # Live processes of the group: httpd, its children, their programs.
-sub processes {
-    my ($self) = @_;
+sub processes($self) {
     return grep { ((proc_stat($_))[0] // 'Z') ne 'Z' } $self->pids;
 }
 
@@ -377,8 +347,7 @@ sub daemons {
 }
 
 # Whose parent is httpd's, but for the agent, by the number of their threads.
-sub forked {
-    my ($self, $is_wanted) = @_;
+sub forked($self, $is_wanted) {
     return grep { !is_agent($_) } grep {
         my ($state, $parent, $threads) = proc_stat($_);
         $parent && $parent == $self->{pid} && $state ne 'Z' && $is_wanted->($threads);
@@ -388,57 +357,52 @@ sub forked {
 sub is_agent { return __PACKAGE__->slurp("/proc/$_[0]/comm") eq "admission-agent\n" }
 
 # The processes that make the rounds: one, but for moments.
-sub agents {
-    my ($self) = @_;
+sub agents($self) {
     return grep { is_agent($_) && (proc_stat($_))[0] ne 'Z' } $self->processes;
 }
 
 # Of its group; others are not looked at: beside many tests there are hundreds.
-sub pids {
-    my ($self) = @_;
+sub pids($self) {
     opendir my $proc, '/proc' or die "/proc: $!\n";
     return grep { /^\d+$/ && getpgrp($_) == $self->{group} } readdir $proc;
 }
 
 # (state, parent, number of threads)
-sub proc_stat {
-    my ($pid) = @_;
+sub proc_stat($pid) {
     open my $file, '<', "/proc/$pid/stat" or return;
     my ($fields) = (readline($file) // '') =~ /.*\) (.*)/ or return;
     return (split ' ', $fields)[0, 1, 17];
 }
 
-sub resident_kb { my ($self, $pid) = @_; return $self->slurp("/proc/$pid/status") =~ /^VmRSS:\s+(\d+)/m ? $1 : 0 }
+sub resident_kb($self, $pid) { return $self->slurp("/proc/$pid/status") =~ /^VmRSS:\s+(\d+)/m ? $1 : 0 }
 
 sub live_programs_now { return live_programs($_[0]{dir}, {}, $_[0]{group}) }
 
-sub parent_of {
-    my ($self, $pid) = @_;
+sub parent_of($self, $pid) {
     return (proc_stat($pid))[1];
 }
 
 # With a limit: that of Admission::Live.
-sub watch { my ($self, $limit) = @_; return watch_programs(@$self{qw(dir group)}, $limit) }
+sub watch($self, $limit) { return watch_programs(@$self{qw(dir group)}, $limit) }
 
 # ---- requests ---------------------------------------------------------------
 
 sub connect { return Admission::Client->new($_[0]{port}) }
 
-sub ask { my ($self, @request) = @_; return $self->connect->ask(@request) }
+sub ask($self, @request) { return $self->connect->ask(@request) }
 
-sub get { my ($self, @request) = @_; return $self->ask(@request)->answer }
+sub get($self, @request) { return $self->ask(@request)->answer }
 
 sub url     { return "http://127.0.0.1:$_[0]{port}$_[1]" }
 sub tls_url { return "https://127.0.0.1:$_[0]{tls_port}$_[1]" }
 
 # Lets the programs go on that were asked for with until=NAME.
-sub open_gate { my ($self, $name) = @_; $self->put("../heavy/$name", '') }
+sub open_gate($self, $name) { $self->put("../heavy/$name", '') }
 
 # The same while the test is in restart() or stop(), as soon as all children know of it:
 # until then, a waiting request that gets the permit starts its program. event's listener may
 # close before the hooks of a stop have run.
-sub open_gate_when_stopping {
-    my ($self, $name) = @_;
+sub open_gate_when_stopping($self, $name) {
     my @children = $self->children;
     my $knows = 0;
     $SIG{ALRM} = sub {
@@ -452,8 +416,7 @@ sub open_gate_when_stopping {
 sub record { return split /\n/, $_[0]->slurp('heavy/record') }
 
 # server-status?auto: the server's keys, and {zone}{name}{key} for the zones.
-sub status {
-    my ($self) = @_;
+sub status($self) {
     my $answer = $self->get('/server-status?auto');
     die "server-status: $answer->{status}\n" if $answer->{status} != 200;
 
@@ -473,8 +436,7 @@ sub status {
 
 # One zone of the status: by its AdmissionZone name, or by its section.
 # It has no figures while its lock is held for long: by a process without a processor.
-sub zone {
-    my ($self, $name) = @_;
+sub zone($self, $name) {
     my $zone;
     $self->soon(sub {
         my $zones = $self->status->{zone};
@@ -486,14 +448,12 @@ sub zone {
 }
 
 # The zone must get into this state: zone_becomes('/cgi-bin/', 'two wait', Active => 1, Queued => 2)
-sub zone_becomes {
-    my ($self, $name, $what, %state) = @_;
+sub zone_becomes($self, $name, $what, %state) {
     return $self->becomes($what, "zone $name:", sub { $self->zone($name) }, %state);
 }
 
 # What the code returns must get into this state.
-sub becomes {
-    my ($self, $what, $where, $look, %state) = @_;
+sub becomes($self, $what, $where, $look, %state) {
     my $is = {};
     my $reached = $self->soon(sub {
         $is = eval { $look->() } // {};
@@ -503,8 +463,7 @@ sub becomes {
 }
 
 # A line a key: what is, and what should be.
-sub compared {
-    my ($is, %wanted) = @_;
+sub compared($is, %wanted) {
     my %all = (%$is, %wanted);
     return map { "  $_ is " . ($is->{$_} // 'missing')
                  . (defined $wanted{$_} ? ", should be $wanted{$_}" : '') } sort keys %all;
@@ -512,14 +471,12 @@ sub compared {
 
 # ---- files ------------------------------------------------------------------
 
-sub slurp {
-    my ($self, $name) = @_;
+sub slurp($self, $name) {
     return Admission::File::slurp($name =~ m{^/} ? $name : "$self->{dir}/$name");
 }
 
 # (exit status, output) of httpd -t, without starting it.
-sub configtest {
-    my ($self, @options) = @_;
+sub configtest($self, @options) {
     my $httpd = Admission::Config::httpd();
     $self->choose_ports if !$self->{port};
     my $output = `$httpd -t -d $self->{dir} -f httpd.conf @options 2>&1`;
@@ -529,8 +486,7 @@ sub configtest {
 # The first true value within a deadline, else ''. A look that takes long, such as a
 # request that a server of before still answers, is not the last one. Who waits for
 # long is not asked as often.
-sub soon {
-    my ($self, $check, $seconds) = @_;
+sub soon($self, $check, $seconds = undef) {
     my $deadline = time + $SLOWER * ($seconds // $PATIENCE);
     my $pause = 0.01;
     while (1) {

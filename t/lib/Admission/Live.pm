@@ -6,6 +6,7 @@ package Admission::Live;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter 'import';
 use IO::Select;
@@ -26,13 +27,11 @@ my $MOST_WRONG = 10;   # samples described in full
 # The pids alive at one moment: those alive in two looks one after the other,
 # so that one which ends and one which starts are never counted together. Of one process
 # group, where it is named: others are not looked at again.
-sub live_programs {
-    my ($dir, $seen, $group) = @_;
+sub live_programs($dir, $seen = undef, $group = undef) {
     return grep { is_program($_, $dir) } look($dir, $seen // {}, $group);
 }
 
-sub look {
-    my ($dir, $seen, $group) = @_;
+sub look($dir, $seen, $group) {
     my $now = time;
 
     opendir my $proc, '/proc' or die "/proc: $!\n";
@@ -51,16 +50,14 @@ sub look {
     return @found;
 }
 
-sub is_program {
-    my ($pid, $dir) = @_;
+sub is_program($pid, $dir) {
     open my $file, '<', "/proc/$pid/cmdline" or return 0;
     my $command = <$file> // '';
     return index($command, "$dir/") == 0;
 }
 
 # Of each its parent and what its environment says.
-sub describe {
-    my (@live) = @_;
+sub describe(@live) {
     my $text = '';
 
     for my $pid (@live) {
@@ -86,8 +83,7 @@ sub describe {
 #
 # A lower limit ends no program. The number allowed then falls with the number of live programs:
 # it is the maximum of the last seconds, until that is the limit.
-sub watch_programs {
-    my ($dir, $group, $limit) = @_;
+sub watch_programs($dir, $group = undef, $limit = undef) {
     my $self = bless { owner => $$ }, __PACKAGE__;
     pipe $self->{reader}, my $writer or die "pipe: $!\n";
     pipe my $orders, $self->{orders} or die "pipe: $!\n";
@@ -101,14 +97,12 @@ sub watch_programs {
     return $self;
 }
 
-sub allow { my ($self, $limit) = @_; syswrite $self->{orders}, "allow $limit\n" }
-sub lower { my ($self, $limit) = @_; syswrite $self->{orders}, "lower $limit\n" }
+sub allow($self, $limit) { syswrite $self->{orders}, "allow $limit\n" }
+sub lower($self, $limit) { syswrite $self->{orders}, "lower $limit\n" }
 
 # Ends the observer. @return { looks, seconds, most, largest: a text that describes these
 # programs, under: { limit => most programs }, wrong: [ text ] }.
-sub seen {
-    my ($self) = @_;
-
+sub seen($self) {
     if (!$self->{seen}) {
         kill TERM => $self->{pid};
         $self->{seen} = JSON::PP::decode_json(readline($self->{reader}) // '{"most":0,"looks":0}');
@@ -118,15 +112,13 @@ sub seen {
 }
 
 # The most, where programs ran.
-sub most {
-    my ($self) = @_;
+sub most($self) {
     my $seen = $self->seen;
     return $seen->{most} || die "the observer saw nothing in $seen->{looks} looks\n";
 }
 
 # Nobody asked it.
-sub DESTROY {
-    my ($self) = @_;
+sub DESTROY($self) {
     return if $self->{seen} || !$self->{pid} || $self->{owner} != $$;
     local ($?, $!);
 
@@ -136,8 +128,7 @@ sub DESTROY {
 
 # ---- in the observer's own process ------------------------------------------
 
-sub sample {
-    my ($dir, $group, $limit, $orders, $writer, $test) = @_;
+sub sample($dir, $group, $limit, $orders, $writer, $test) {
     my %report = (looks => 0, most => 0, largest => '', under => {}, wrong => []);
     my %self = (limit => $limit, allowed => $limit, lately => [], lowered_at => 0, report => \%report,
                 orders => IO::Select->new($orders));
@@ -167,9 +158,7 @@ sub sample {
     POSIX::_exit(0);
 }
 
-sub obey {
-    my ($self) = @_;
-
+sub obey($self) {
     while ($self->{orders}->can_read(0)) {
         sysread(($self->{orders}->handles)[0], my $lines, 4096) or return;
         for (split /\n/, $lines) {
@@ -182,8 +171,7 @@ sub obey {
     }
 }
 
-sub judge {
-    my ($self, @live) = @_;
+sub judge($self, @live) {
     my $report = $self->{report};
 
     fall($self, scalar @live) if $self->{allowed} > $self->{limit};
@@ -193,8 +181,7 @@ sub judge {
         . describe(@live) if @live > $self->{allowed};
 }
 
-sub fall {
-    my ($self, $live) = @_;
+sub fall($self, $live) {
     my $now = time;
     my $lately = $self->{lately};
 

@@ -8,6 +8,7 @@ package Admission::Load;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter 'import';
 use List::Util qw(min);
@@ -19,8 +20,7 @@ our @EXPORT_OK = qw(percentile);
 
 # Admission::Load->start(options, port, rate, clients, seconds, path): clients in the
 # background, as the program's head says.
-sub start {
-    my ($class, @arguments) = @_;
+sub start($class, @arguments) {
     my @command = (program('load'), @arguments);
     open my $file, '+>', undef or die "a temporary file: $!\n";
     my $self = bless { file => $file, rest => '', owner => $$ }, $class;
@@ -34,9 +34,7 @@ sub start {
 }
 
 # Signals stay blocked: what the program is told before it listens waits until it does.
-sub become {
-    my ($file, @command) = @_;
-
+sub become($file, @command) {
     $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP PIPE);
     # Written where it is not read, it is a file of its own.
     open STDOUT, '>', '/proc/self/fd/' . fileno $file or POSIX::_exit(127);
@@ -45,34 +43,29 @@ sub become {
 
 # The requests that have ended since it was asked last, some ms ago at the latest: each
 # [when, time, ok, status, connections].
-sub lines {
-    my ($self) = @_;
-
+sub lines($self) {
     1 while sysread $self->{file}, $self->{rest}, 1 << 20, length $self->{rest};
     return $self->{rest} =~ s/\A(.*\n)//s ? map { [ split ] } split /\n/, $1 : ();
 }
 
-sub is_there {
-    my ($self) = @_;
+sub is_there($self) {
     delete $self->{pid} if $self->{pid} && waitpid($self->{pid}, POSIX::WNOHANG()) != 0;
     return defined $self->{pid};
 }
 
 # Waits for its end.
-sub rest {
-    my ($self) = @_;
+sub rest($self) {
     waitpid delete $self->{pid}, 0 if $self->{pid};
     return $self->lines;
 }
 
 # Who has no answer yet waits for it.
-sub ask_no_more { my ($self) = @_; kill TERM => $self->{pid} if $self->{pid}; return $self }
+sub ask_no_more($self) { kill TERM => $self->{pid} if $self->{pid}; return $self }
 
 # Who has no answer yet leaves.
-sub leave { my ($self) = @_; kill INT => $self->{pid} if $self->{pid}; return $self->rest }
+sub leave($self) { kill INT => $self->{pid} if $self->{pid}; return $self->rest }
 
-sub DESTROY {
-    my ($self) = @_;
+sub DESTROY($self) {
     return if $self->{owner} != $$;
     local ($?, $!);
     kill KILL => $self->{pid} if $self->is_there;
@@ -81,8 +74,7 @@ sub DESTROY {
 
 # The value that so many percent of the others do not exceed; of the median of
 # an even number, the mean of the two in the middle.
-sub percentile {
-    my ($percent, @values) = @_;
+sub percentile($percent, @values) {
     my @sorted = sort { $a <=> $b } @values or return;
     my $place = $percent / 100 * @sorted;
 

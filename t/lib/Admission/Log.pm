@@ -8,6 +8,7 @@ package Admission::Log;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Admission::Config;
 use Admission::File ();
@@ -30,8 +31,7 @@ sub access_log { return split /\n/, $_[0]->slurp('access.log') }
 
 # Of the request with id=NAME, which must be in the access log: { code, zone, status,
 # wait, queued }. Admission::Config has the format.
-sub logged {
-    my ($self, $id) = @_;
+sub logged($self, $id) {
     my %is;
 
     $self->must($self->soon(sub {
@@ -43,8 +43,7 @@ sub logged {
 
 # Assertion: the access log comes to have so many lines of a pattern. A client may have its
 # answer, and another request the permit, before the line is written.
-sub access_log_becomes {
-    my ($self, $what, $pattern, $number) = @_;
+sub access_log_becomes($self, $what, $pattern, $number) {
     my @lines;
 
     my $reached = $self->soon(sub {
@@ -55,39 +54,34 @@ sub access_log_becomes {
                        @lines . " lines of $pattern, should be $number");
 }
 
-sub error_log {
-    my ($self) = @_;
+sub error_log($self) {
     return split /\n/, $self->slurp('stderr.log') . $self->slurp('error.log');
 }
 
 # The lines of the error log with this tag.
-sub lines_of { my ($self, $tag) = @_; return grep { /$tag: / } $self->error_log }
+sub lines_of($self, $tag) { return grep { /$tag: / } $self->error_log }
 
 # Declares lines that must come, and may come at any level.
-sub expect_in_log {
-    my ($self, @patterns) = @_;
+sub expect_in_log($self, @patterns) {
     push @{ $self->{expected} }, @patterns;
     return $self;
 }
 
 # Lines that may come at any level, and need not.
-sub allow_in_log {
-    my ($self, @patterns) = @_;
+sub allow_in_log($self, @patterns) {
     push @{ $self->{allowed} }, @patterns;
     return $self;
 }
 
 # The one line a minute, a zone and a reason about rejected requests.
-sub expect_rejections {
-    my ($self, $zone, $reason) = @_;
+sub expect_rejections($self, $zone, $reason) {
     return $self->expect_in_log(qr/admission:warn.*\Q$zone\E: .*reject.*$reason/);
 }
 
 # The worker MPM before 2.4.62 cannot wake its listener at a stop, nor event before
 # 2.4.52 while clients have not hung up: the parent waits for its children until it
 # has to end them, and says so.
-sub is_slow_to_stop {
-    my ($self) = @_;
+sub is_slow_to_stop($self) {
     my %mended_in = (worker => 62, event => 52);
     return Admission::Config::version() < ($mended_in{ $self->{mpm} } // 0);
 }
@@ -102,8 +96,7 @@ sub is_machine_busy {
 # The lines of level warn or above that no test has declared. At a reload mod_cgid's
 # old daemon may end before it has answered, and the new one gives its socket to
 # httpd's user a moment after it made it.
-sub unexpected_lines {
-    my ($self) = @_;
+sub unexpected_lines($self) {
     my @lines = $self->error_log;
     my @declared = ($NOISE, @{ $self->{allowed} }, @{ $self->{expected} });
     my $is_busy = is_machine_busy();
@@ -134,8 +127,7 @@ sub unexpected_lines {
     return @bad;
 }
 
-sub check_log {
-    my ($self) = @_;
+sub check_log($self) {
     my @lines = $self->error_log;
     my @bad = $self->unexpected_lines;
 
@@ -147,8 +139,7 @@ sub check_log {
 
 # The end of both logs: what is rare fails where nobody can look again. Not of those who
 # waited for a state, and asked a hundred times a second.
-sub show_log {
-    my ($self) = @_;
+sub show_log($self) {
     for my $name (qw(error_log access_log)) {
         my @lines = grep { !m{^200 /server-status} } $self->$name;
         splice @lines, 0, -$SHOWN;

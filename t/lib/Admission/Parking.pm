@@ -5,6 +5,7 @@ package Admission::Parking;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter 'import';
 
@@ -75,8 +76,7 @@ sub start_parking_httpd {
 # One that runs until the gate NAME is opened, and as many as asked for behind
 # it, all in the zone: ask_line($httpd, 'NAME', 60, '/cgi-bin/') returns the
 # clients. More options are those of ask().
-sub ask_line {
-    my ($httpd, $name, $waiters, $zone, @options) = @_;
+sub ask_line($httpd, $name, $waiters, $zone, @options) {
     my $url = '/cgi-bin/heavy?id=';
 
     my @clients = $httpd->ask("$url$name-runs&early=1&until=$name", @options);
@@ -90,8 +90,7 @@ sub ask_line {
 
 # The server's own lines of server-status must get into this state:
 # server_becomes($httpd, 'nobody blocks', AdmissionBlocked => 0)
-sub server_becomes {
-    my ($httpd, $what, %state) = @_;
+sub server_becomes($httpd, $what, %state) {
     return $httpd->becomes($what, 'the server:', sub {
         my $status = $httpd->status;
         return { map { $_ => $status->{$_} } keys %state };
@@ -99,23 +98,20 @@ sub server_becomes {
 }
 
 # Stops a process; returns when none of its threads runs any more.
-sub halt {
-    my ($httpd, $pid) = @_;
+sub halt($httpd, $pid) {
     kill STOP => $pid;
     $httpd->soon(sub {
         !grep { $httpd->slurp("/proc/$pid/task/$_/stat") !~ /\) T / } threads($pid);
     }) or die "process $pid does not stop\n";
 }
 
-sub threads {
-    my ($pid) = @_;
+sub threads($pid) {
     opendir my $tasks, "/proc/$pid/task" or return;
     return grep { /^\d+$/ } readdir $tasks;
 }
 
 # How many connections no child has accepted yet.
-sub backlog {
-    my ($httpd) = @_;
+sub backlog($httpd) {
     my $port = sprintf '%04X', $httpd->{port};
     my ($waiting) = $httpd->slurp('/proc/net/tcp')
         =~ /^ *\d+: \w+:$port \w+:0000 0A \w+:(\w+)/m or die "nobody listens\n";
@@ -123,15 +119,13 @@ sub backlog {
 }
 
 # How many descriptors a process has open.
-sub descriptors {
-    my ($pid) = @_;
+sub descriptors($pid) {
     opendir my $files, "/proc/$pid/fd" or return 0;
     return scalar grep { /^\d+$/ } readdir $files;
 }
 
 # With faults when it is told: programs/faults.c.
-sub faulty {
-    my ($httpd) = @_;
+sub faulty($httpd) {
     return $httpd->behind("FAULTS_DIR=$httpd->{dir}/heavy LD_PRELOAD=" . build_shared('faults') . ' exec');
 }
 

@@ -5,6 +5,7 @@ package Admission::Program;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Cwd ();
 use Exporter 'import';
@@ -21,8 +22,7 @@ my ($TREE) = Cwd::abs_path(__FILE__) =~ m{^(.*)/t/lib/Admission/};
 sub source { return grep { -e } map { "$TREE/$_/$_[0].c" } qw(t/programs bench/httpd) }
 
 # The path of a program: program('heavy'). make puts all beside the heavy one.
-sub program {
-    my ($name) = @_;
+sub program($name) {
     our %path;
     my $heavy = $ENV{ADMISSION_HEAVY} // '';
     my ($made) = grep { $heavy && -x } $name eq 'heavy' ? $heavy : $heavy =~ s{[^/]*\z}{$name}r;
@@ -32,8 +32,7 @@ sub program {
 
 # undisturbed { ... }: signals that end a program wait for the end of the block. A handler
 # that dies between a fork and the assignment of its pid would leave the process behind.
-sub undisturbed (&) {
-    my ($block) = @_;
+sub undisturbed :prototype(&) ($block) {
     my $before = POSIX::SigSet->new;
 
     POSIX::sigprocmask(POSIX::SIG_BLOCK, $ENDING, $before);
@@ -49,8 +48,7 @@ sub hear_signals { POSIX::sigprocmask(POSIX::SIG_UNBLOCK, $ENDING) }
 # keep('directory/log', 'program', arguments): starts it in a process group of its own.
 # It ends with this process, however that ends, and so does the directory unless KEEP is set. @return its pid, that of its keeper, and a file
 # that ends with it.
-sub keep {
-    my ($log, @command) = @_;
+sub keep($log, @command) {
     my $keeper = program('keeper');
 
     local $^F = 255;    # the keeper has it, nobody else
@@ -74,26 +72,23 @@ sub keep {
 }
 
 # A library to be loaded before a program.
-sub build_shared { my ($name) = @_; return build("$name.so", '-O1 -shared -fPIC', [ source($name) ], '-ldl') }
+sub build_shared($name) { return build("$name.so", '-O1 -shared -fPIC', [ source($name) ], '-ldl') }
 
 # A module of httpd.
-sub build_module {
-    my ($name) = @_;
+sub build_module($name) {
     my $apr = ask_apxs('APR_CONFIG');
     my $flags = '-I' . ask_apxs('INCLUDEDIR') . ' ' . `$apr --includes --cppflags`;
 
     return build("$name.so", "-O1 -shared -fPIC $flags", [ source($name) ]);
 }
 
-sub ask_apxs {
-    my ($what) = @_;
+sub ask_apxs($what) {
     my $apxs = $ENV{APXS} // 'apxs';
     chomp(my $answer = `$apxs -q $what` // '');
     return $answer;
 }
 
-sub build {
-    my ($result, $flags, $sources, @libraries) = @_;
+sub build($result, $flags, $sources, @libraries) {
     our $dir //= File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
     my @build = ($ENV{CC} // 'cc', '-std=gnu11', split(' ', $flags), '-o', "$dir/$result",
                  @$sources, @libraries);

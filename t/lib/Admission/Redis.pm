@@ -5,6 +5,7 @@ package Admission::Redis;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use IO::Socket::INET;
 use Time::HiRes qw(sleep time);
@@ -24,8 +25,7 @@ sub program {
 }
 
 # start(conf => ['requirepass x'], options => ['--sentinel']): one that answers.
-sub start {
-    my ($class, %o) = @_;
+sub start($class, %o) {
     my $tmp = directory('admission-redis-XXXXXX');
     my $probe = Admission::Httpd::free_port(0);
     my $self = bless { tmp => $tmp, dir => "$tmp", socket => "$tmp/socket",
@@ -40,8 +40,7 @@ sub start {
     return $self->launch;
 }
 
-sub launch {
-    my ($self) = @_;
+sub launch($self) {
     my $conf = join '', map { "$_\n" }
                'bind 127.0.0.1', "port $self->{port}", "unixsocket $self->{socket}",
                'unixsocketperm 777', "dir $self->{dir}", 'save ""', 'appendonly no',
@@ -60,24 +59,21 @@ sub launch {
 
 sub connect { return IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $_[0]{port}) }
 
-sub answers {
-    my ($self) = @_;
+sub answers($self) {
     my $socket = $self->connect or return 0;
     print $socket "PING\r\n";
     return (<$socket> // '') =~ /^(?:\+PONG|-NOAUTH)/;
 }
 
 # Sends a command. @return its reply: a text, a list of these, or undef.
-sub command {
-    my ($self, @words) = @_;
+sub command($self, @words) {
     my $socket = $self->connect or return;
     print $socket sprintf('*%d', scalar @words) . "\r\n"
         . join '', map { sprintf "\$%d\r\n%s\r\n", length, $_ } @words;
     return read_answer($socket);
 }
 
-sub read_answer {
-    my ($socket) = @_;
+sub read_answer($socket) {
     my ($kind, $rest) = (<$socket> // return) =~ /^(.)(.*?)\r\n\z/s or return;
 
     return $rest if $kind !~ /[*\$]/;
@@ -87,16 +83,14 @@ sub read_answer {
     return substr $text, 0, $rest;
 }
 
-sub stop {
-    my ($self, $signal) = @_;
+sub stop($self, $signal = 'KILL') {
     my $pid = delete $self->{pid} or return;
     kill CONT => $pid;
-    kill $signal // 'KILL', $pid;
+    kill $signal, $pid;
     waitpid $self->{keeper}, 0;
 }
 
-sub DESTROY {
-    my ($self) = @_;
+sub DESTROY($self) {
     local ($?, $!);
     $self->stop if $$ == $self->{owner};
 }

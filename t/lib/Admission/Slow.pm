@@ -6,6 +6,7 @@ package Admission::Slow;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter 'import';
 use File::Temp ();
@@ -23,8 +24,7 @@ our $BULK = 12_000_000;
 
 # How curl can ask an httpd of this combination, HTTP/2 last where it can: its name, the method
 # for a URL, and curl's option.
-sub protocols {
-    my ($combo) = @_;
+sub protocols($combo) {
     my $has_streams = $combo->{mpm} ne 'prefork' && `curl -V` =~ /HTTP2/
         && Admission::Config::is_installed('http2');
     return (['plain', 'url', '--http1.1'], ['TLS', 'tls_url', '--http1.1'],
@@ -32,8 +32,7 @@ sub protocols {
 }
 
 # Asks, and returns when something has arrived.
-sub slow_reader {
-    my ($url, @options) = @_;
+sub slow_reader($url, @options) {
     my $file = File::Temp->new(TEMPLATE => 'admission-XXXXXX', TMPDIR => 1);
     my $pid = start_program(qw(curl -skN --max-time 300 -o), "$file", @options, $url);
     my $self = bless { pid => $pid, file => $file }, __PACKAGE__;
@@ -43,8 +42,7 @@ sub slow_reader {
 }
 
 # The socket of a client that asks, and has read nothing, with room for so much.
-sub silent_client {
-    my ($httpd, $url, $room) = @_;
+sub silent_client($httpd, $url, $room) {
     socket my $socket, PF_INET, SOCK_STREAM, 0 or die "socket: $!\n";
     setsockopt $socket, SOL_SOCKET, SO_RCVBUF, $room or die "SO_RCVBUF: $!\n";
     connect $socket, pack_sockaddr_in($httpd->{port}, INADDR_LOOPBACK) or die "connect: $!\n";
@@ -52,15 +50,13 @@ sub silent_client {
     return $socket;
 }
 
-sub stop_reading {
-    my ($self) = @_;
+sub stop_reading($self) {
     halt('Admission::Httpd', $self->{pid});
     return $self;
 }
 
 # The end of it.
-sub read_so_far {
-    my ($self) = @_;
+sub read_so_far($self) {
     open my $file, '<', "$self->{file}" or die "$self->{file}: $!\n";
     seek $file, -200, 2;
     local $/;
@@ -70,8 +66,7 @@ sub read_so_far {
 sub read_on { kill CONT => $_[0]{pid} }
 
 # Leaves without reading the rest.
-sub leave {
-    my ($self) = @_;
+sub leave($self) {
     kill KILL => $self->{pid};
     return waitpid $self->{pid}, 0;
 }

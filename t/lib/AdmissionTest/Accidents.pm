@@ -9,14 +9,14 @@ package AdmissionTest::Accidents;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
 # Rounds of storm() and comes_to_rest() for so many seconds, a storm no longer than that. The
 # first that does not come to rest is the last.
-sub rounds {
-    my ($self, $seconds, $longest) = @_;
+sub rounds($self, $seconds, $longest) {
     my $end = time + $seconds;
 
     while ((my $left = $end - time) > 0) {
@@ -27,8 +27,7 @@ sub rounds {
 }
 
 # For so many seconds; what goes on beside the accidents before each.
-sub draw_accidents {
-    my ($self, $seconds, $beside) = @_;
+sub draw_accidents($self, $seconds, $beside) {
     my $end = time + $seconds;
     my @urn = map { ($_) x $self->{accidents}{$_}[0] } sort keys %{ $self->{accidents} };
 
@@ -43,8 +42,7 @@ sub draw_accidents {
     }
 }
 
-sub strike {
-    my ($self, $signal, @pids) = @_;
+sub strike($self, $signal, @pids) {
     @pids = grep { defined } @pids or return;
     kill $signal => @pids;
     $self->{last_kill} = time if $signal eq 'KILL';
@@ -53,8 +51,7 @@ sub strike {
 
 # Stops it for a while. A process of its own lets it go on, because the one who stopped
 # it may come to wait for it.
-sub hold {
-    my ($self, $pid) = @_;
+sub hold($self, $pid) {
     my $hit = $self->strike(STOP => $pid) // return;
     my $seconds = rand $self->{longest_stop};
     my $waker = fork // die "fork: $!\n";
@@ -69,14 +66,12 @@ sub hold {
 }
 
 # Returns when all go on.
-sub wake_all {
-    my ($self) = @_;
+sub wake_all($self) {
     waitpid $_, 0 for keys %{ delete $self->{wakers} // {} };
 }
 
 # What was done, how often.
-sub done {
-    my ($self) = @_;
+sub done($self) {
     return join ', ', map { "$_ $self->{done}{$_}" } sort keys %{ $self->{done} };
 }
 

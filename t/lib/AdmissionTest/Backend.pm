@@ -11,6 +11,7 @@ package AdmissionTest::Backend;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter 'import';
 use IO::Select;
@@ -21,8 +22,7 @@ use POSIX ();
 our @EXPORT = qw(answers_at_gate read_bytes read_head start_backend);
 
 # The head of a request, and what came with it. Nothing where the client has gone.
-sub read_head {
-    my ($client) = @_;
+sub read_head($client) {
     my $head = '';
 
     while ($head !~ /\r\n\r\n/) {
@@ -31,8 +31,7 @@ sub read_head {
     return $head;
 }
 
-sub read_bytes {
-    my ($socket, $length) = @_;
+sub read_bytes($socket, $length) {
     my $bytes = '';
 
     while (length $bytes < $length) {
@@ -53,8 +52,7 @@ sub answers_at_gate {
     };
 }
 
-sub serve_one {
-    my ($client, $serve) = @_;
+sub serve_one($client, $serve) {
     my $server = fork // return;
 
     if ($server == 0) {
@@ -69,8 +67,7 @@ sub serve_one {
     return;
 }
 
-sub start_backend {
-    my ($serve, $where) = @_;
+sub start_backend($serve, $where = undef) {
     my $path = $where && $where =~ m{/} ? $where : undef;
     my $listener = $path
         ? IO::Socket::UNIX->new(Local => $path, Listen => 10)

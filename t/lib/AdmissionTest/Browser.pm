@@ -14,6 +14,7 @@ package AdmissionTest::Browser;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Fcntl 'F_DUPFD';
 use File::Temp ();
@@ -41,8 +42,7 @@ sub program {
     return $found;
 }
 
-sub start {
-    my ($class, %o) = @_;
+sub start($class, %o) {
     my $profile = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
     pipe my $orders,  my $to_browser or die "pipe: $!\n";
     pipe my $answers, my $to_test    or die "pipe: $!\n";
@@ -69,8 +69,7 @@ sub start {
     return $self;
 }
 
-sub start_page {
-    my ($self, %o) = @_;
+sub start_page($self, %o) {
     my $target = $self->tell('Target.createTarget', url => 'about:blank');
 
     $self->{session} = $self->tell('Target.attachToTarget', targetId => $target->{targetId},
@@ -80,8 +79,7 @@ sub start_page {
 }
 
 # One order; @return its result.
-sub tell {
-    my ($self, $method, %params) = @_;
+sub tell($self, $method, %params) {
     my $number = ++$self->{number};
     my %order = (id => $number, method => $method, params => \%params);
     local $SIG{PIPE} = 'IGNORE';
@@ -99,8 +97,7 @@ sub tell {
     }
 }
 
-sub next_message {
-    my ($self, $otherwise) = @_;
+sub next_message($self, $otherwise) {
     my $deadline = time + $PATIENCE;
     my $end;
 
@@ -117,8 +114,7 @@ sub next_message {
 
 # ---- the page --------------------------------------------------------------------
 
-sub visit {
-    my ($self, $url) = @_;
+sub visit($self, $url) {
     my $result;
 
     $self->{events} = [];
@@ -130,8 +126,7 @@ sub visit {
 }
 
 # What an expression of the page's script is, as far as JSON can say it.
-sub value {
-    my ($self, $expression) = @_;
+sub value($self, $expression) {
     my $result = $self->tell('Runtime.evaluate', expression => $expression,
                              returnByValue => JSON::PP::true, awaitPromise => JSON::PP::true);
 
@@ -140,46 +135,39 @@ sub value {
     return $result->{result}{value};
 }
 
-sub resize {
-    my ($self, $width, $height) = @_;
+sub resize($self, $width, $height) {
     $self->tell('Emulation.setDeviceMetricsOverride', width => $width, height => $height,
                 deviceScaleFactor => 1, mobile => JSON::PP::false);
 }
 
 # 'light' or 'dark'
-sub prefer {
-    my ($self, $scheme) = @_;
+sub prefer($self, $scheme) {
     $self->tell('Emulation.setEmulatedMedia',
                 features => [ { name => 'prefers-color-scheme', value => $scheme } ]);
 }
 
-sub without_scripts {
-    my ($self) = @_;
+sub without_scripts($self) {
     $self->tell('Emulation.setScriptExecutionDisabled', value => JSON::PP::true);
 }
 
 # The whole page as PNG.
-sub photograph {
-    my ($self, $path) = @_;
+sub photograph($self, $path) {
     my $image = $self->tell('Page.captureScreenshot', format => 'png',
                             captureBeyondViewport => JSON::PP::true);
 
     spill($path, decode_base64($image->{data}));
 }
 
-sub events {
-    my ($self, $method) = @_;
+sub events($self, $method) {
     $self->value('0');    # what was before has arrived when this is answered
     return map { $_->{params} } grep { $_->{method} eq $method } @{ $self->{events} };
 }
 
-sub requests {
-    my ($self) = @_;
+sub requests($self) {
     return map { $_->{request}{url} } $self->events('Network.requestWillBeSent');
 }
 
-sub complaints {
-    my ($self) = @_;
+sub complaints($self) {
     return ((map { "$_->{entry}{level}: $_->{entry}{text}" }
              grep { $_->{entry}{level} ne 'info' } $self->events('Log.entryAdded')),
             (map { $_->{exceptionDetails}{text} } $self->events('Runtime.exceptionThrown')),
@@ -188,8 +176,7 @@ sub complaints {
 
 # ---- the end -----------------------------------------------------------------------
 
-sub quit {
-    my ($self) = @_;
+sub quit($self) {
     my $pid = delete $self->{pid} or return;
     my $deadline = time + 5;
 
@@ -199,8 +186,7 @@ sub quit {
     waitpid $pid, 0;
 }
 
-sub DESTROY {
-    my ($self) = @_;
+sub DESTROY($self) {
     local ($?, $@);
     $self->quit;
 }

@@ -10,6 +10,7 @@ package AdmissionTest::Descriptors;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Admission::File ();
 
@@ -41,9 +42,7 @@ if ($ENV{QUERY_STRING}) {
 PERL
 
 # install($path, uid)
-sub install {
-    my ($path, $owner) = @_;
-
+sub install($path, $owner = undef) {
     Admission::File::spill($path, $TEXT);
     chmod 0755, $path;
     chown $owner, $owner, $path if defined $owner;

@@ -8,6 +8,7 @@ package AdmissionTest::FakeRedis;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use File::Temp ();
 use Time::HiRes 'time';
@@ -26,9 +27,7 @@ sub start {
 }
 
 # From now on: its answers by the name of the command, as they go over the wire.
-sub says {
-    my ($self, %answers) = @_;
-
+sub says($self, %answers) {
     unlink glob "$self->{dir}/*";
     for my $command (keys %answers) {
         spill("$self->{dir}/$command.new", $answers{$command});
@@ -43,15 +42,13 @@ sub array { return '*' . @_ . "\r\n" . join '', map { /^-?\d+\z/ ? ":$_\r\n" : b
 sub milliseconds { return int 1000 * time }
 
 # Of a sync that was understood: generation, grant and target grow with the time.
-sub granted {
-    my ($share) = @_;
+sub granted($share) {
     return array('ok', milliseconds(), milliseconds(), $share, $share, 1, $share, $share,
                  0, $share, 0, 0, 31_000);
 }
 
 # Commands are arrays of bulk strings.
-sub read_command {
-    my ($client) = @_;
+sub read_command($client) {
     my @words;
 
     my $count = <$client> // return;
@@ -63,9 +60,7 @@ sub read_command {
     return @words;
 }
 
-sub answer {
-    my ($dir, $command, @words) = @_;
-
+sub answer($dir, $command, @words) {
     # "now" is the time when it is said.
     return slurp("$dir/$command") =~ s/:now\r/':' . milliseconds() . "\r"/ger if -e "$dir/$command";
     my $now = time;
@@ -78,9 +73,7 @@ sub answer {
                                    : "+OK\r\n";
 }
 
-sub serve {
-    my ($dir, $client) = @_;
-
+sub serve($dir, $client) {
     while (my ($command, @words) = read_command($client)) {
         my $answer = answer($dir, uc $command, @words);
         next if $answer eq 'nothing';

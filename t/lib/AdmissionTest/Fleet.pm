@@ -34,8 +34,7 @@ sub has_tls { return `ldd '${\ Admission::Config::engine_module() }'` =~ /hiredi
 # fallback, lease, hold (seconds), servers, timeout (of the engine), redis (a Redis),
 # engine (what AdmissionEngine says, and no wires), watched (an observer looks all the time,
 # 1 unless said), waits (until all have a lease, 1 unless said).
-sub start {
-    my ($class, %o) = @_;
+sub start($class, %o) {
     my $self = bless { fallback => 'reject', lease => 3, hold => 1, servers => 3, timeout => '500ms',
                        limit => $LIMIT, watched => 1, waits => 1, queue => 200, %o, crowds => [] }, $class;
 
@@ -59,8 +58,7 @@ sub start {
 # The first server's, with the programs of all.
 sub dir { return $_[0]{httpds}[0]{dir} }
 
-sub conf {
-    my ($self, $n) = @_;
+sub conf($self, $n) {
     my $dir = $self->dir;
     my $engine = $self->{engine} // "redis://127.0.0.1:$self->{wires}[$n]{port}";
     return fleet_zone("$engine timeout=$self->{timeout}",
@@ -70,10 +68,9 @@ sub conf {
         . section("Directory $dir/cgi", 'Require all granted');
 }
 
-sub zones { my ($self) = @_; return map { eval { $_->zone($ZONE) } // {} } @{ $self->{httpds} } }
+sub zones($self) { return map { eval { $_->zone($ZONE) } // {} } @{ $self->{httpds} } }
 
-sub sum {
-    my ($self, $field) = @_;
+sub sum($self, $field) {
     my $sum = 0;
     $sum += $_->{$field} // 0 for $self->zones;
     return $sum;
@@ -82,8 +79,7 @@ sub sum {
 # An assertion that all have a lease and know of each other. renewed: the engine has given it
 # from now on. A server that has just lost its agent or its engine has one as well, for as
 # long as it lasts.
-sub is_leased {
-    my ($self, $what, %o) = @_;
+sub is_leased($self, $what = undef, %o) {
     my $servers = @{ $self->{httpds} };
     my @ends = $o{renewed} ? map { end_of_lease($_) + $RENEWED } $self->zones : (0) x $servers;
 
@@ -95,19 +91,17 @@ sub is_leased {
     } $what // 'all servers have a lease', $o{within} // 30;
 }
 
-sub end_of_lease { my ($zone) = @_; return time + ($zone->{FleetLeaseMs} // 0) / 1000 }
+sub end_of_lease($zone) { return time + ($zone->{FleetLeaseMs} // 0) / 1000 }
 
 # An assertion: the engine does not learn any more about the zone that it knows, as in a fleet
 # that has run.
-sub end_learning {
-    my ($redis) = @_;
+sub end_learning($redis) {
     is $redis->command(EVAL => "local z = cjson.decode(redis.call('HGET', KEYS[1], '#')) z[7] = 0 "
         . "redis.call('HSET', KEYS[1], '#', cjson.encode(z)) return 'ok'", 1, "adm:{$ZONE}"), 'ok', 'the engine has learnt';
 }
 
 # Clients at each server, who ask again and again for a program of so many milliseconds.
-sub load {
-    my ($self, $clients, %o) = @_;
+sub load($self, $clients, %o) {
     my @asked = $o{only} ? @{ $o{only} } : 0 .. $#{ $self->{httpds} };
 
     push @{ $self->{crowds} }, map {
@@ -117,26 +111,23 @@ sub load {
 }
 
 # Its clients go home. @return how many programs ran since the fleet began.
-sub unload {
-    my ($self) = @_;
+sub unload($self) {
     $_->go_home for splice @{ $self->{crowds} };
     return $self->ended;
 }
 
 # So many programs have ended by now.
-sub ended { my ($self) = @_; return scalar grep { /^end / } $self->{httpds}[0]->record }
+sub ended($self) { return scalar grep { /^end / } $self->{httpds}[0]->record }
 
 # An assertion that the load goes on: programs end.
-sub goes_on {
-    my ($self, $what, $within) = @_;
+sub goes_on($self, $what, $within = 15) {
     my $before = $self->ended;
-    return wait_for { $self->ended > $before + $LIMIT } $what, $within // 15;
+    return wait_for { $self->ended > $before + $LIMIT } $what, $within;
 }
 
 # Assertions: a load of 5 clients per server, or with these options of load(), continues when the
 # code has run, and afterwards the fleet is at rest.
-sub survives {
-    my ($self, $what, $code, %o) = @_;
+sub survives($self, $what, $code, %o) {
     my $within = $o{within} // 30;
 
     $self->load($o{clients} // 5, %o);
@@ -147,18 +138,16 @@ sub survives {
 }
 
 # An assertion that no server has a lease.
-sub is_lapsed {
-    my ($self, $what) = @_;
+sub is_lapsed($self, $what) {
     return wait_for { @{ $self->{httpds} } == grep { ($_->{FleetState} // '') eq 'fallback' } $self->zones }
         "$what: no server has a lease", 20;
 }
 
-sub wires_become { my ($self, $how) = @_; $_->becomes($how) for @{ $self->{wires} } }
+sub wires_become($self, $how) { $_->becomes($how) for @{ $self->{wires} } }
 
 # An assertion that a server whose AdmissionEngine says this, from a reload on, tells in
 # one line why that is no engine, and has it as before after another reload.
-sub is_told {
-    my ($self, $n, $what, $engine, $pattern) = @_;
+sub is_told($self, $n, $what, $engine, $pattern) {
     my $httpd = $self->{httpds}[$n];
     my $before = $self->lines($n, $TOLD);
 
@@ -173,8 +162,7 @@ sub is_told {
 }
 
 # From a reload on, which has another agent.
-sub change_engine {
-    my ($self, $n, $engine) = @_;
+sub change_engine($self, $n, $engine) {
     my $httpd = $self->{httpds}[$n];
     my ($agent) = $httpd->agents;
     local $self->{engine} = $engine;
@@ -184,16 +172,13 @@ sub change_engine {
 }
 
 # Lines of a server's log with this in it.
-sub lines {
-    my ($self, $n, $pattern) = @_;
+sub lines($self, $n, $pattern) {
     return scalar grep { $_ =~ $pattern } $self->{httpds}[$n]->error_log;
 }
 
 # Assertions: the load ends, everybody has a lease, nobody is counted, one server alone
 # may use all, and each can run.
-sub rest {
-    my ($self, %o) = @_;
-
+sub rest($self, %o) {
     $self->unload;
     $self->is_leased('all have a lease again', %o, renewed => 1);
     wait_for { $self->sum('Active') + $self->sum('Queued') == 0 } '... nobody runs or waits', 20;
@@ -209,8 +194,7 @@ sub rest {
 }
 
 # No more than that ever ran, by the programs' own record and by who looked on.
-sub never_exceeded {
-    my ($self) = @_;
+sub never_exceeded($self) {
     my ($now, $seen) = (0, 0);
 
     for ($self->{httpds}[0]->record) {
@@ -225,9 +209,7 @@ sub never_exceeded {
     }
 }
 
-sub stop {
-    my ($self) = @_;
-
+sub stop($self) {
     $self->unload;
     $self->never_exceeded if $self->{watched};
     $_->stop for @{ $self->{httpds} };

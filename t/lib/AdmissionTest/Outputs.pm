@@ -12,6 +12,7 @@ package AdmissionTest::Outputs;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Exporter 'import';
 
@@ -29,8 +30,7 @@ my %READ = (
 
 # Of the zone of this name, which must have nothing in it that has to be escaped; ?auto
 # first.
-sub read_outputs {
-    my ($httpd, $zone) = @_;
+sub read_outputs($httpd, $zone) {
     return { map { $_ => $READ{$_}->($httpd, $zone) } sort keys %READ };
 }
 
@@ -49,8 +49,7 @@ sub words { return @{ $WORDS{ $_[0] } } }
 my %UNITS = (GAUGE_USEC => 1e6, GAUGE_MSEC => 1000, GAUGE_KB => 1 / 1024, GAUGE_MB => 1 / 1024 ** 2,
              GAUGE_PERCENT => 100);
 
-sub by_name {
-    my ($kind, $what, %shown) = @_;
+sub by_name($kind, $what, %shown) {
     my %field = map { ($_->{$kind} // metric_of($_) . ($_->{reason} ? "/$_->{reason}" : '')) => $_ } @{ $fields{$what} };
     my %value;
 
@@ -65,8 +64,7 @@ sub by_name {
     return \%value;
 }
 
-sub read_auto {
-    my ($httpd, $name) = @_;
+sub read_auto($httpd, $name) {
     my $status = $httpd->status;
     my %zone = %{ $status->{zone}{$name} };
 
@@ -78,13 +76,11 @@ sub read_auto {
 }
 
 # { name => value } of a list, with the number that a time for people stands for.
-sub facts_of {
-    my ($list) = @_;
+sub facts_of($list) {
     return $list =~ m{<div data-field="(\w+)"[^>]*><dt>[^<]*</dt><dd>(?:<data value=")?(\w+)}g;
 }
 
-sub read_page {
-    my ($httpd, $name) = @_;
+sub read_page($httpd, $name) {
     my $page = $httpd->get("/admission?zone=$name")->{body};
     my %list = map { m{<h2>(.*?)</h2>(.*)}s } $page =~ m{<section[^>]*>(.*?)</section>}gs;
 
@@ -92,8 +88,7 @@ sub read_page {
              zone => by_name('name', 'zone', facts_of($list{$name})) };
 }
 
-sub read_json {
-    my ($httpd, $name) = @_;
+sub read_json($httpd, $name) {
     my $facts = $httpd->json('/admission?json');
     my ($zone) = grep { $_->{name} eq $name } @{ $facts->{zones} };
 
@@ -102,8 +97,7 @@ sub read_json {
              zone => by_name('json', 'zone', %$zone) };
 }
 
-sub read_prometheus {
-    my ($httpd, $name) = @_;
+sub read_prometheus($httpd, $name) {
     my (%server, %zone);
 
     for (split /\n/, $httpd->get('/admission?prometheus')->{body}) {

@@ -29,8 +29,7 @@ sub missing {
 }
 
 # Called for each attempt to start, with new ports.
-sub choose_ports {
-    my ($self) = @_;
+sub choose_ports($self) {
     my ($dir, $from) = ($self->{dir}, folder());
     my ($root) = $from =~ m{^(.*)/etc/apache2\z};
     my @modules = ("mpm_$self->{mpm}", @MODULES, $self->{cgi}, $self->{http2} ? 'http2' : (), @{ $self->{modules} // [] });
@@ -79,8 +78,7 @@ CONF
 }
 
 # The daemon's socket has Debian's name.
-sub runs_programs {
-    my ($self) = @_;
+sub runs_programs($self) {
     return 1 if $self->{cgi} ne 'cgid';
     my $owner = (stat "$self->{dir}/run/socks/cgisock.$self->{pid}")[4];
     return defined $owner && $owner == getpwnam +(Admission::Config::user())[0];

@@ -23,6 +23,7 @@ package AdmissionTest::Wire;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use IO::Handle;
 use IO::Select;
@@ -33,8 +34,7 @@ use Time::HiRes 'time';
 
 my $CHUNK = 65536;
 
-sub start {
-    my ($class, $engine) = @_;
+sub start($class, $engine) {
     my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 20, Proto => 'tcp')
         or die "wire: $@\n";
     my $test = $$;
@@ -57,16 +57,14 @@ sub start {
 }
 
 # Returns when it is so.
-sub becomes {
-    my ($self, $how) = @_;
+sub becomes($self, $how) {
     syswrite $self->{orders}, "$how\n";
     my $done;
     sysread $self->{orders}, $done, 1;
     return;
 }
 
-sub DESTROY {
-    my ($self) = @_;
+sub DESTROY($self) {
     local ($?, $!);
     return if $$ != $self->{owner};
     kill KILL => $self->{pid};
@@ -76,8 +74,7 @@ sub DESTROY {
 # ---- in its own process --------------------------------------------------------
 
 # A pair: { client, engine, is_lost }. What is late: [ when, pair, to whom, bytes ].
-sub carry {
-    my ($self) = @_;
+sub carry($self) {
     my %of;
 
     for my $pair (@{ $self->{pairs} }) {
@@ -97,8 +94,7 @@ sub carry {
     @{ $self->{pairs} } = grep { $_->{client} || $_->{engine} } @{ $self->{pairs} };
 }
 
-sub obey {
-    my ($self) = @_;
+sub obey($self) {
     my $order;
     my $got = sysread $self->{orders}, $order, 200;
     die "the test has ended\n" if !$got;
@@ -112,15 +108,13 @@ sub obey {
     syswrite $self->{orders}, '.';
 }
 
-sub reset_socket {
-    my ($socket) = @_;
+sub reset_socket($socket) {
     setsockopt $socket, SOL_SOCKET, SO_LINGER, pack 'll', 1, 0;
     close $socket;
 }
 
 # What the client has sent is still there, and may come later.
-sub lose {
-    my ($pair, $keeps) = @_;
+sub lose($pair, $keeps) {
     my $unread = '';
     if ($keeps && $pair->{client} && IO::Select->new($pair->{client})->can_read(0)) {
         sysread $pair->{client}, $unread, $CHUNK;
@@ -131,8 +125,7 @@ sub lose {
     }
 }
 
-sub meet {
-    my ($self) = @_;
+sub meet($self) {
     my $client = $self->{listener}->accept or return;
     return reset_socket($client) if $self->{how} eq 'cut';
     my $engine = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{engine})
@@ -141,8 +134,7 @@ sub meet {
     push @{ $self->{pairs} }, { client => $client, engine => $engine };
 }
 
-sub hear {
-    my ($self, $pair, $side) = @_;
+sub hear($self, $pair, $side) {
     my $socket = $pair->{$side} or return;
     my $other = $side eq 'client' ? 'engine' : 'client';
     my $bytes;
@@ -174,15 +166,13 @@ sub hear {
 }
 
 # In order for each connection: nothing overtakes what is late.
-sub put {
-    my ($self, $at, $pair, $to, $bytes) = @_;
+sub put($self, $at, $pair, $to, $bytes) {
     $at = $pair->{"late_$to"} if ($pair->{"late_$to"} // 0) > $at && @{ $self->{later} };
     $pair->{"late_$to"} = $at;
     push @{ $self->{later} }, [ $at, $pair, $to, $bytes ];
 }
 
-sub deliver {
-    my ($self) = @_;
+sub deliver($self) {
     my $now = time;
 
     if ($self->{lost_until} && $now >= $self->{lost_until}) {
