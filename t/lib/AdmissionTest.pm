@@ -37,7 +37,7 @@ Test2::API::test2_add_callback_context_acquire(sub {
     my $more = $Test::Builder::Level - 1;    # that the test asks for
     my $level = $at->{level} - $more;
 
-    $level++ while ((caller $level + 2)[1] // '') =~ m{/lib/Admission(?:Test)?[/.]};
+    $level++ while ((caller $level + 2)[1] // '') =~ m{/lib/Admission(?:Test)?[/.]|/Test/(?:Builder|More)[/.]};
     $at->{level} = $level + $more;
 });
 
