@@ -12,7 +12,7 @@
  * tests can move it. Unless a comment states otherwise, a function can be
  * called from any thread of a registered child, allocates nothing, and blocks
  * only for the short critical section of one zone. If a process is stopped
- * inside that section, the others wait for at most ADM_LOCK_LONG_USEC; for at
+ * inside that section, the others wait for at most ADM_LOCK_STUCK_USEC; for at
  * most ADM_LOCK_BRIEF_USEC where the comment states "briefly".
  */
 #ifndef ADM_H

@@ -163,8 +163,8 @@ typedef struct adm_zone_rec_t {
 
     /* Written by children; no lock. */
 
-    /* Time since which no process could get the lock; 0: it is available. The
-     * next owner of the lock stores 0. */
+    /* Start of the first wait for the lock since a process got it; 0: none.
+     * The next owner of the lock stores 0. */
     _Atomic adm_usec_t stuck_since;
     /* 1: requests might have left tickets (ADM_BELL_LEFT). The next owner of
      * the lock stores 0, then ends these. */

@@ -123,11 +123,11 @@ static bool is_overwritten(const adm_ticket_rec_t *rec)
     return state == ADM_TICKET_FREE || state == ADM_TICKET_ORPHANED;
 }
 
-/* Whether no process could get the zone's lock for ADM_LOCK_LONG_USEC, as far
+/* Whether no process could get the zone's lock for ADM_LOCK_STUCK_USEC, as far
  * as recorded: a process was probably stopped while it held the lock. */
 static bool seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
 {
-    return adm_zone_stuck_for(zone_of(ticket), now) >= ADM_LOCK_LONG_USEC;
+    return adm_zone_stuck_for(zone_of(ticket), now) >= ADM_LOCK_STUCK_USEC;
 }
 
 /* Whether the ticket waits for a share of a limit across servers, and this

@@ -31,29 +31,35 @@ adm_usec_t adm_zone_stuck_for(const adm_zone_rec_t *zone, adm_usec_t now)
     return since > 0 && since < now ? now - since : 0;
 }
 
-/* Wait up to @a patience microseconds for a zone's lock that another thread
- * holds. If the lock has been unavailable for ADM_LOCK_LONG_USEC already, its
- * owner is probably stopped: wait only ADM_LOCK_BRIEF_USEC. A timeout sets
- * stuck_since, which the next owner of the lock clears. Not in a signal handler
- * that interrupted a critical section of this thread: there, adm_lock_acquire()
- * does not wait, so nothing is known about the lock. Out of line, so that the
- * path of a free lock stays short. */
+/* Wait for a zone's lock that another thread holds, for at most @a patience
+ * microseconds. Stop waiting if no process gets the lock for
+ * ADM_LOCK_STUCK_USEC: then its owner is probably stopped. `stuck_since` is the
+ * start of the first wait since a process got it, which clears `stuck_since`.
+ * Out of line, so that the path of a free lock stays short. */
 static __attribute__((noinline, cold)) adm_lock_result_t
 wait_for_lock(adm_zone_rec_t *zone, adm_usec_t patience)
 {
-    adm_usec_t now = adm_now();
-    adm_usec_t left = ADM_LOCK_LONG_USEC - adm_zone_stuck_for(zone, now);
-    adm_lock_result_t result;
-    adm_usec_t not_stuck = 0;
+    adm_usec_t now = adm_now(), until = now + patience;
+    adm_lock_result_t result = ADM_LOCK_BUSY;
 
-    if (left < ADM_LOCK_BRIEF_USEC) {
-        left = ADM_LOCK_BRIEF_USEC;
+    /* Not in a signal handler that interrupted a critical section of this
+     * thread: there, adm_lock_acquire() does not wait. */
+    if (adm_lock_is_held_here()) {
+        return result;
     }
-    result = adm_lock_acquire(&zone->lock,
-                              now + (left < patience ? left : patience));
-    if (result == ADM_LOCK_BUSY && !adm_lock_is_held_here()) {
+    do {
+        adm_usec_t not_stuck = 0, left;
+
         atomic_compare_exchange_strong(&zone->stuck_since, &not_stuck, now);
-    }
+        left = ADM_LOCK_STUCK_USEC - adm_zone_stuck_for(zone, now);
+        if (left < ADM_LOCK_BRIEF_USEC) {
+            left = ADM_LOCK_BRIEF_USEC;
+        }
+        result = adm_lock_acquire(&zone->lock,
+                                  now + left < until ? now + left : until);
+        now = adm_now();
+    } while (result == ADM_LOCK_BUSY && now < until
+             && adm_zone_stuck_for(zone, now) < ADM_LOCK_STUCK_USEC);
     return result;
 }
 

@@ -281,7 +281,7 @@ void admission_page_words_write_problems(request_rec *r, apr_pool_t *p,
     if (view->is_busy) {
         admission_page_words_write(
             r, "bad",
-            "Locked by a stopped process. Requests wait up to 10 s for the lock "
+            "Locked by a stopped process. Requests wait up to 1 s for the lock "
             "and then run without a limit. See the error log.");
         return;
     }

@@ -14,10 +14,11 @@
 
 #include "core/adm_time.h"
 
-/** Longest time that a request waits for a zone's lock. Once no process could
- *  get the lock for this long, requests wait for it only briefly. Longer than
- *  an overloaded or swapping machine keeps a process from running: a request
- *  that no longer waits runs without a limit. */
+/** A zone's lock that no process got for this time belongs to a stopped
+ *  process: requests wait for it only briefly, and run without a limit. */
+#define ADM_LOCK_STUCK_USEC ADM_USEC_PER_SEC
+/** Longest time that a request waits for a zone's lock that other processes
+ *  get: on an overloaded machine, each of them can be slow. */
 #define ADM_LOCK_LONG_USEC (10 * ADM_USEC_PER_SEC)
 #define ADM_LOCK_BRIEF_USEC (10 * ADM_USEC_PER_MSEC)
 
