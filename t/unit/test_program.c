@@ -242,6 +242,7 @@ TEST(the_next_owner_of_a_ticket_has_no_program)
     ck_assert_uint_eq(next.idx, ticket.idx);
     ck_assert(!adm_program_was_announced(&next));
     ck_assert(adm_program_has_ended(&next));
+    ck_assert(!adm_program_is_seen(&ticket));
     end_of_program(pid);
 }
 
