@@ -75,6 +75,11 @@ for_each_combo(sub {
         # Alone in its zone, which has no queue.
         like $httpd->get('/solo-faulty.cgi')->{body}, qr/^000000007$/m, 'an error page has the permit of the program that failed';
         $httpd->zone_becomes('solo', '... which is released', Active => 0);
+        if ($has_http2) {
+            my $body = `curl -skN --http2 --max-time 60 '@{[ $httpd->tls_url('/solo-faulty.cgi') ]}'`;
+            like $body, qr/^000000007$/m, '... also over HTTP/2';
+            $httpd->zone_becomes('solo', '... which is released', Active => 0);
+        }
         is $httpd->get('/solo.shtml')->{body}, "000000001\n000000001\n000000002\n", 'two parts of a page share a permit';
         $httpd->comes_to_rest->stop;
     }
