@@ -81,6 +81,7 @@ typedef struct announcement_t {
     adm_ticket_rec_t *rec; /* NULL: none */
     uint64_t arrival;
     bool is_by_token;
+    sigset_t mask; /* signal mask of the thread, to be restored */
 } announcement_t;
 
 static _Thread_local announcement_t announced;
@@ -108,9 +109,8 @@ static void take_token(void)
     adm_environ_remove(entry);
 }
 
-/* Before any process forks: find the ticket whose program the fork starts, if
- * there is one. */
-static void before_fork(void)
+/* Find the ticket whose program the fork starts, if there is one. */
+static void find_ticket(void)
 {
     /* This first access can allocate `announced`. The new process could not:
      * malloc() is not async-signal-safe. */
@@ -123,6 +123,18 @@ static void before_fork(void)
     }
     if (trial == TRYING && announced.is_by_token) {
         trial = FOUND;
+    }
+}
+
+/* Before any process forks. */
+static void before_fork(void)
+{
+    sigset_t all;
+
+    find_ticket();
+    if (announced.rec) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &announced.mask);
     }
 }
 
@@ -168,6 +180,21 @@ void adm_program_leave_open(int fd)
     left_open = fd;
 }
 
+/* End at a signal, as the program would. httpd's handlers clean up a child:
+ * there, this process could wait for threads that it does not have, and keep
+ * the listening sockets. */
+static void drop_handlers(void)
+{
+    static const int signals[] = { SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGWINCH };
+    size_t n;
+
+    for (n = 0; n < sizeof(signals) / sizeof(signals[0]); n++) {
+        if (signal(signals[n], SIG_DFL) == SIG_IGN) {
+            signal(signals[n], SIG_IGN);
+        }
+    }
+}
+
 /* Called between fork and exec: only async-signal-safe functions. */
 static void become_program(void)
 {
@@ -184,6 +211,7 @@ static void become_program(void)
     if (left_open > 0) {
         fcntl(left_open, F_SETFD, 0);
     }
+    drop_handlers();
     /* Threads of worker and event block most signals. A program that inherited
      * this would ignore httpd's SIGTERM. */
     sigemptyset(&none);
@@ -192,7 +220,10 @@ static void become_program(void)
 
 static void after_fork_in_parent(void)
 {
-    announced.rec = NULL;
+    if (announced.rec) {
+        pthread_sigmask(SIG_SETMASK, &announced.mask, NULL);
+        announced.rec = NULL;
+    }
 }
 
 static void after_fork_in_child(void)

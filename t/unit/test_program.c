@@ -297,6 +297,30 @@ TEST(a_program_starts_with_no_signal_blocked_and_no_other_fork_does)
     ck_assert(sigismember(&most, SIGTERM)); /* the mask here is restored */
 }
 
+static void exit_with_7(int signal)
+{
+    _exit(7);
+}
+
+static const adm_fault_t points_before_exec[] = { ADM_FAULT_program_forked,
+                                                  ADM_FAULT_program_noted };
+
+TESTS(no_handler_of_httpd_runs_in_a_program, 0, COUNT(points_before_exec))
+{
+    pid_t pid;
+    int status;
+
+    admit();
+    ck_assert_ptr_ne(signal(SIGTERM, exit_with_7), SIG_ERR);
+    adm_fault_arm_stop(points_before_exec[_i], 1);
+    pid = start_program();
+    ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+    ck_assert(WIFSTOPPED(status));
+    kill(pid, SIGTERM);
+    kill(pid, SIGCONT);
+    ck_assert_int_eq(end_of(pid), -SIGTERM);
+}
+
 /* Pipes that another thread has just made, for a program of its own. */
 TEST(a_program_inherits_no_pipe_of_another_one)
 {
