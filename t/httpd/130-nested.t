@@ -26,7 +26,7 @@ my @waits = grep { $nested{$_}[1] } sort keys %nested;
 my %other = (c => 'd', d => 'c');
 my $crossing = join '', map {
     location("/cgi-bin/$_/", 'MaxConcurrent 1', "AdmissionZone $_",
-             'AdmissionQueue 100 timeout=300s')
+             'AdmissionQueue 100 timeout=1h')
 } sort keys %other;
 
 # The most programs of a zone that were alive at once, by their own record.

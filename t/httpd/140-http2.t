@@ -18,7 +18,7 @@ sub streams_fill_the_queue {
     my ($combo) = @_;
     my $limit = 4;
     my $httpd = start_httpd(workers => 150, tls => 1, http2 => 1,
-                            conf => stock_conf() . location($zone, "MaxConcurrent $limit"));
+                            conf => stock_conf() . location($zone, "MaxConcurrent $limit", 'AdmissionQueue 100 timeout=300s'));
     is scalar(grep { /admission:notice.*ADM0126: H2MaxWorkers is not set; using 145 instead of mod_http2's default of 37/ }
               $httpd->error_log), 1, 'mod_http2 gets threads for waiting streams';
 

@@ -11,7 +11,7 @@ use experimental 'signatures';
 use Exporter 'import';
 use IO::Select;
 use JSON::PP ();
-use List::Util qw(max);
+use List::Util qw(max min);
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
@@ -146,8 +146,9 @@ sub sample($dir, $group, $limit, $orders, $writer, $test) {
         judge(\%self, @live) if defined $limit;
         syswrite $file, '.' if $file;
         syswrite $writer, "ready\n" if ++$report{looks} == 1;
-        # On a busy machine, other processes need the time more than the observer.
-        sleep max 0.003, 2 * (time - $looked_at);
+        # On a busy machine, other processes need the time more than the observer. But programs
+        # do not wait long to be seen.
+        sleep max 0.003, min 0.05, 2 * (time - $looked_at);
     }
     unlink "$dir/heavy/looks" if $file;
     my $more = @{ $report{wrong} } - $MOST_WRONG;
