@@ -185,7 +185,7 @@ sub post_file {
 for_each_parking_combo(sub {
     # RequestReadTimeout: Debian and others set it, and a wait is not reading.
     my $httpd = start_parking_httpd(tls => 1, modules => ['reqtimeout'], conf => join '',
-        "RequestReadTimeout header=5 body=1,MinRate=500\n",
+        "RequestReadTimeout header=5 body=2,MinRate=500\n",
         "AdmissionSpool request=off\n",
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50'),
         location('/cgi-bin/short', 'AdmissionQueue 50 timeout=200ms', 'AdmissionZone short',
@@ -211,7 +211,7 @@ for_each_parking_combo(sub {
     server_becomes($httpd, '... parked', AdmissionParked => $waiters, AdmissionBlocked => 0);
 
     $clients[$_]->send($slow[$_][3]) for 0 .. $#slow;
-    wait_for { $httpd->zone($zone)->{OldestWaitMs} > 1500 }
+    wait_for { $httpd->zone($zone)->{OldestWaitMs} > 3000 }
         'they wait longer than mod_reqtimeout permits a client to send';
     server_becomes($httpd, 'more of a body does not wake them',
                    AdmissionParked => $waiters, AdmissionBlocked => 0);
