@@ -26,7 +26,7 @@
 /* Increment this with every change of a struct in the segment, of
  * adm_segment_t, or of what that points to: after a reload, a new build of the
  * module finds the old one's segment. */
-#define ADM_LAYOUT_VERSION 4
+#define ADM_LAYOUT_VERSION 5
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
 #define ADM_CACHE_LINE 64
@@ -427,8 +427,7 @@ typedef struct adm_child_rec_t {
     atomic_uint workers_held;
     atomic_uint blocked;
     atomic_uint workers_blocked; /* of these, with a worker */
-    atomic_uint workers_settled; /* of workers_held: run or block */
-    atomic_uint workers_shared;  /* of workers_settled: adm_worker_occupy() */
+    atomic_uint workers_shared;  /* of workers_held: adm_worker_occupy() */
     atomic_uint parked;
     atomic_uint transfers; /* adm_worker_begin_transfer() */
 

@@ -243,7 +243,7 @@ void adm_ticket_unpark(adm_ticket_t *ticket)
      * handed the permit over has returned a worker, or is about to. The cap is
      * exceeded by one if another request takes that worker first, or if several
      * requests shared it. */
-    adm_worker_force(ticket);
+    adm_worker_take_for(ticket, true);
 }
 
 /* ---- leave ---------------------------------------------------------------- */
@@ -379,7 +379,7 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
 static adm_outcome_t reject_blocked(adm_ticket_t *ticket, adm_usec_t now)
 {
     if (adm_ticket_cancel(ticket, ADM_PARKING, now) == ADM_WAITED) {
-        adm_worker_force(ticket);
+        adm_worker_take_for(ticket, true);
         return ADM_WAITING;
     }
     return ADM_PARKING;
@@ -387,17 +387,11 @@ static adm_outcome_t reject_blocked(adm_ticket_t *ticket, adm_usec_t now)
 
 adm_outcome_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
 {
-    if (ticket->uses_worker && !ticket->has_worker) {
-        if (!adm_worker_take(ticket->child, false)) {
-            return reject_blocked(ticket, now);
-        }
-        ticket->has_worker = true;
-    }
     adm_worker_check_room(ticket);
-    if (adm_worker_begin_blocking(ticket) != ADM_WAITING) {
+    if (!adm_worker_take_for(ticket, false)
+        || adm_worker_begin_blocking(ticket) != ADM_WAITING) {
         return reject_blocked(ticket, now);
     }
-    adm_worker_settle(ticket);
     return ADM_WAITING;
 }
 

@@ -40,6 +40,16 @@ static adm_outcome_t not_counted(adm_ticket_t *ticket, apr_status_t fault)
     return ADM_UNLIMITED;
 }
 
+/* @return whether the request has the worker that it runs or blocks with, or
+ * needs none. Takes the worker only now: a request that parks must not use up,
+ * for a moment, the worker of another one that finds a permit. */
+static bool takes_worker(const adm_entry_t *entry, adm_ticket_t *ticket)
+{
+    return entry->worker == ADM_WORKER_NONE
+           || (entry->worker == ADM_WORKER_ONE
+               && adm_worker_take_for(ticket, false));
+}
+
 static adm_outcome_t outcome_without_worker(const adm_entry_t *entry)
 {
     return entry->worker == ADM_WORKER_NO_ROOM ? ADM_PARKING : ADM_RESERVE;
@@ -70,7 +80,6 @@ static adm_outcome_t outcome_locked(adm_segment_t *segment,
                                     adm_ticket_t *ticket)
 {
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
-    bool has_worker = ticket->has_worker || entry->worker == ADM_WORKER_NONE;
     adm_outcome_t found;
 
     ticket->queued_ahead = queued;
@@ -83,7 +92,8 @@ static adm_outcome_t outcome_locked(adm_segment_t *segment,
         return ADM_FLEET;
     }
     if (found == ADM_ADMITTED) {
-        return has_worker ? ADM_ADMITTED : outcome_without_worker(entry);
+        return takes_worker(entry, ticket) ? ADM_ADMITTED
+                                           : outcome_without_worker(entry);
     }
     if (found != ADM_WAITING) {
         return found;
@@ -98,8 +108,8 @@ static adm_outcome_t outcome_locked(adm_segment_t *segment,
     if (entry->wait != ADM_WAIT_BLOCKED) {
         return ADM_WAITING;
     }
-    return has_worker ? adm_worker_begin_blocking(ticket)
-                      : outcome_without_worker(entry);
+    return takes_worker(entry, ticket) ? adm_worker_begin_blocking(ticket)
+                                       : outcome_without_worker(entry);
 }
 
 /* Decide about a request, and make its ticket if it gets one. */
@@ -134,22 +144,19 @@ static adm_outcome_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
     return counted_locked(zone, ticket, outcome, now);
 }
 
-/* Return the worker of a request that was rejected or will be parked. Count the
- * worker of any other request as settled. */
+/* Return the worker of a request that got no ticket. Take one for a dry run,
+ * which runs in any case. */
 static void note_entered(adm_ticket_t *ticket, const adm_entry_t *entry,
                          adm_outcome_t outcome)
 {
-    bool is_parking = outcome == ADM_WAITING && entry->wait == ADM_WAIT_PARKED;
-
-    if (!has_ticket(outcome) || is_parking) {
+    if (!has_ticket(outcome)) {
         adm_worker_give_back(ticket);
+        return;
     }
-    else {
-        adm_worker_settle(ticket);
+    if (entry->dry_run) {
+        adm_worker_take_for(ticket, true);
     }
-    if (has_ticket(outcome)) {
-        atomic_store(&ticket->held, 1);
-    }
+    atomic_store(&ticket->held, 1);
 }
 
 bool adm_zone_seems_full(const adm_child_t *child, adm_zone_t zone,
@@ -177,8 +184,6 @@ adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
     ticket->child = child;
     ticket->zone_idx = zone.idx;
     ticket->uses_worker = entry->worker == ADM_WORKER_ONE;
-    ticket->has_worker = ticket->uses_worker
-                         && adm_worker_take(child, entry->dry_run);
     if (entry->wait == ADM_WAIT_BLOCKED) {
         adm_worker_check_room(ticket);
     }

@@ -70,12 +70,11 @@ void adm_worker_accept_no_more(adm_child_t *child)
     atomic_store(&child->accepts_no_more, true);
 }
 
-/* @return the connections that a child's requests take. Only settled workers
- * count: other requests might be about to be parked or rejected. */
+/* @return the connections that a child's requests take. */
 static uint64_t connections_of(const adm_child_t *child,
                                const adm_child_rec_t *rec)
 {
-    uint64_t workers = atomic_load(&rec->workers_settled);
+    uint64_t workers = atomic_load(&rec->workers_held);
 
     return workers * child->connections_per_worker + atomic_load(&rec->parked)
            + atomic_load(&rec->transfers);
@@ -189,33 +188,20 @@ void adm_worker_end_blocking(adm_ticket_t *ticket)
     }
 }
 
-void adm_worker_settle(adm_ticket_t *ticket)
+bool adm_worker_take_for(adm_ticket_t *ticket, bool by_force)
 {
-    if (ticket->has_worker && !ticket->is_settled) {
-        ticket->is_settled = true;
-        atomic_fetch_add(&ticket->child->rec->workers_settled, 1);
+    if (ticket->uses_worker && !ticket->has_worker) {
+        ticket->has_worker = adm_worker_take(ticket->child, by_force);
     }
+    return ticket->has_worker == ticket->uses_worker;
 }
 
 void adm_worker_give_back(adm_ticket_t *ticket)
 {
-    if (ticket->is_settled) {
-        ticket->is_settled = false;
-        atomic_fetch_sub(&ticket->child->rec->workers_settled, 1);
-    }
     if (ticket->has_worker) {
         ticket->has_worker = false;
         adm_worker_return(ticket->child);
     }
-}
-
-void adm_worker_force(adm_ticket_t *ticket)
-{
-    if (ticket->uses_worker && !ticket->has_worker) {
-        adm_worker_take(ticket->child, true);
-        ticket->has_worker = true;
-    }
-    adm_worker_settle(ticket);
 }
 
 /* ---- a worker shared by requests ----------------------------------------- */
@@ -234,13 +220,11 @@ adm_worker_t adm_worker_occupy(adm_child_t *child)
         adm_worker_return(child);
         return ADM_WORKER_DENIED;
     }
-    atomic_fetch_add(&rec->workers_settled, 1);
     return ADM_WORKER_NONE;
 }
 
 void adm_worker_vacate(adm_child_t *child)
 {
-    atomic_fetch_sub(&child->rec->workers_settled, 1);
     atomic_fetch_sub(&child->rec->workers_shared, 1); /* B4_vacate */
     adm_worker_return(child);
 }

@@ -27,14 +27,11 @@ adm_outcome_t adm_worker_begin_blocking(adm_ticket_t *ticket);
 /** Count the ticket's thread as no longer blocked, if it was. */
 void adm_worker_end_blocking(adm_ticket_t *ticket);
 
-/** Note that the ticket keeps its worker: it runs, or blocks. */
-void adm_worker_settle(adm_ticket_t *ticket);
+/** Take a worker for a ticket that will run or block, if it needs one and has
+ *  none. @a by_force: even if none is left. @return false if it lacks one. */
+bool adm_worker_take_for(adm_ticket_t *ticket, bool by_force);
 
 /** Return the ticket's worker, if it has one. */
 void adm_worker_give_back(adm_ticket_t *ticket);
-
-/** Take a worker for a ticket that needs one and has none, even if none is
- *  left. */
-void adm_worker_force(adm_ticket_t *ticket);
 
 #endif

@@ -308,14 +308,12 @@ static const adm_fault_t points_before_exec[] = { ADM_FAULT_program_forked,
 TESTS(no_handler_of_httpd_runs_in_a_program, 0, COUNT(points_before_exec))
 {
     pid_t pid;
-    int status;
 
     admit();
     ck_assert_ptr_ne(signal(SIGTERM, exit_with_7), SIG_ERR);
     adm_fault_arm_stop(points_before_exec[_i], 1);
     pid = start_program();
-    ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
-    ck_assert(WIFSTOPPED(status));
+    wait_until_stopped(pid);
     kill(pid, SIGTERM);
     kill(pid, SIGCONT);
     ck_assert_int_eq(end_of(pid), -SIGTERM);

@@ -94,6 +94,32 @@ TEST(a_worker_is_released_before_its_permit_is_handed_over)
     ck_assert_uint_eq(atomic_load(&segment->header->workers_held), 0);
 }
 
+static int stop_on_the_way_in(void *unused)
+{
+    adm_ticket_t ticket;
+
+    child = join();
+    adm_fault_arm_stop(ADM_FAULT_enter_locked, 1);
+    return ask(PARKS, &ticket) == ADM_WAITING && stay();
+}
+
+/* Otherwise a burst of requests on a slow machine is rejected while a permit is free. */
+TEST(a_request_that_enters_to_park_uses_up_no_worker)
+{
+    adm_ticket_t ticket;
+    adm_zone_t other;
+    pid_t entering;
+
+    tell("zone 0 100; cap 1");
+    other = zone_with(1, 10);
+    entering = start(stop_on_the_way_in, NULL);
+    wait_until_stopped(entering);
+    ck_assert_int_eq(enter_as(child, other, RUNS, adm_now(), &ticket), ADM_ADMITTED);
+    kill_unnoticed(entering);
+    leave(&ticket);
+    tell("round; workers 0");
+}
+
 /* ---- requests that wait with a thread -------------------------------------- */
 
 #define NOBODY "zone 0 100; cap 10; "
@@ -114,11 +140,9 @@ STORY(for_each_that_lacks_a_thread_one_is_given_up,
       NOBODY "may-block 1; blocks ABC waits; lacks 1; must-yield 1; must-yield 0; B reserve;"
              "lacks 2; must-yield 1; A reserve; must-yield 0; C gone; workers 0");
 
-/* A burst of requests that are about to park uses no other request's capacity. */
-STORY(a_worker_that_just_asks_stands_for_no_connections,
-      "zone 1 100; cap 10; budget 4 4 3; runs A in; takes 1; has-room 1; returns; parks B parked;"
-      "has-room 0; A leaves; B unparks; settled 1; parks C waits; C gone; B leaves; settled 0;"
-      "workers 0");
+STORY(a_worker_and_a_parked_request_use_up_connections,
+      "zone 1 100; cap 10; budget 4 4 3; runs A in; has-room 1; parks B parked; has-room 0;"
+      "A leaves; has-room 1; B unparks; workers 1; parks C waits; C gone; B leaves; workers 0");
 
 STORY(a_child_that_accepts_no_connections_reserves_no_slots,
       NOBODY "budget 4 4 3; blocks A waits; parks B waits; accepts-no-more; has-room 1; B blocks;"
@@ -141,7 +165,7 @@ STORY(a_request_granted_before_its_rejection_runs,
 /* A server that accepts 3 connections fewer for each busy worker, and has 10. HTTP/2 has
  * threads of its own. */
 STORY(blocked_requests_leave_the_server_its_connections,
-      NOBODY "budget 10 10 3; parks ABCD parked; blocks EF waits; has-room 0; settled 2;"
+      NOBODY "budget 10 10 3; parks ABCD parked; blocks EF waits; has-room 0;"
              "blocks G parking; workers 2; parks G waits; G cannot; ABC gone; blocks G waits;"
              "elsewhere A waits");
 
@@ -174,4 +198,4 @@ STORY(a_child_shares_and_blocks_no_more_threads_than_it_may,
 /* A server that accepts 3 connections fewer for each busy worker, and has 6. */
 STORY(a_shared_worker_leaves_the_server_its_connections,
       NOBODY "budget 6 6 3; occupies none; parks A parked; occupies no-room; workers 1; A gone;"
-             "occupies none; roomless A parking; vacates; vacates; settled 0; workers 0");
+             "occupies none; roomless A parking; vacates; vacates; workers 0");

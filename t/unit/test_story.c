@@ -125,7 +125,6 @@ uint64_t shown(const char *what)
                     { "worker-cap", server.worker_cap },
                     { "unlimited", server.unlimited },
                     { "transfers", server.transfers },
-                    { "settled", atomic_load(&child->rec->workers_settled) },
                     { "shared", atomic_load(&child->rec->workers_shared) },
                     { "has-room", adm_worker_has_room(child) } };
 

@@ -1,7 +1,6 @@
 /* test_stuck.c - a process is stopped while it holds a zone's lock. */
 #include <pthread.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 #include <apr_time.h>
 
@@ -34,10 +33,8 @@ static pid_t stopped;
 static pid_t start_stopped(void)
 {
     pid_t pid = start(stop_inside, NULL);
-    int status;
 
-    ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
-    ck_assert(WIFSTOPPED(status));
+    wait_until_stopped(pid);
     return pid;
 }
 

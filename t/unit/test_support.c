@@ -344,6 +344,14 @@ pid_t start(story_t story, void *context)
     return pid;
 }
 
+void wait_until_stopped(pid_t pid)
+{
+    int status;
+
+    ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+    ck_assert(WIFSTOPPED(status));
+}
+
 int end_of(pid_t pid)
 {
     int status;

@@ -28,10 +28,9 @@ typedef struct adm_ticket_t {
     uint32_t idx;
     uint64_t arrival;
     bool uses_worker; /* its entry's worker is ADM_WORKER_ONE */
-    bool has_worker;  /* private, like the next three */
+    bool has_worker;  /* private, like the next two */
     bool is_blocked;
     bool is_parked;
-    bool is_settled;       /* its worker counts as running or blocked */
     bool finds_no_room;    /* no connections are left to block with */
     atomic_uint held;      /* 1 from enter to release or cancel */
     apr_status_t fault;    /* reason of ADM_UNLIMITED */
