@@ -74,7 +74,7 @@ sub ask_all {
 
 sub tell_story {
     my ($parking) = @_;
-    my $httpd = start_httpd(tls => 1, modules => \@remoteip, workers => 60, conf => join '',
+    my $httpd = start_httpd(tls => 1, modules => \@remoteip, workers => 60, places => 8, conf => join '',
         @remoteip ? "RemoteIPHeader X-Client\n" : '', "AdmissionParking $parking\n",
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 30 timeout=60s'),
         location('/cgi-bin/short/', 'MaxConcurrent 1', 'AdmissionQueue 10 timeout=1s'));

@@ -58,7 +58,7 @@ for_each_combo(sub {
         $released->('twelve lengths', 12);
         close $_ for @clients;
         if ($has_http2) {
-            my $reader = slow_reader($httpd->tls_url('/late.cgi'), '--http2')->stop_reading;
+            my $reader = slow_reader($httpd->tls_url('/late.cgi'), qw(--http2 --limit-rate 64k))->stop_reading;
             $released->('HTTP/2');
             $reader->leave;
         }
