@@ -30,6 +30,7 @@ sub start {
     $httpd->put_heavy('other.cgi');
     $httpd->put('big.txt', 'x' x $BIG);
     $httpd->put('page.shtml', '<!--#include virtual="/brief.cgi?1" --><!--#include virtual="/other.cgi" -->');
+    $httpd->put('solo-exec.shtml', '<!--#exec cmd="echo executed" -->');
     $httpd->put('solo.shtml', '<!--#include virtual="/solo-brief.cgi?1" --><!--#include virtual="/solo-brief.cgi?2" -->');
     $httpd->add_conf(section("Directory $httpd->{dir}/docs", 'AddOutputFilter INCLUDES .shtml'));
     return $httpd->allow_in_log(qr/cgid?:error|ADM0211|core:error/)->start;
@@ -79,6 +80,10 @@ for_each_combo(sub {
             my $body = `curl -skN --http2 --max-time 60 '@{[ $httpd->tls_url('/solo-faulty.cgi') ]}'`;
             like $body, qr/^000000007$/m, '... also over HTTP/2';
             $httpd->zone_becomes('solo', '... which is released', Active => 0);
+            $body = `curl -skN --http2 --max-time 60 '@{[ $httpd->tls_url('/solo-exec.shtml') ]}'`;
+            is $body, "executed\n", 'a page executes a program that httpd starts unseen';
+            is $httpd->zone('solo')->{Orphans}, 0, '... to which it does not leave its permit';
+            $httpd->zone_becomes('solo', '... but releases it', Active => 0);
         }
         is $httpd->get('/solo.shtml')->{body}, "000000001\n000000001\n000000002\n", 'two parts of a page share a permit';
         $httpd->comes_to_rest->stop;
