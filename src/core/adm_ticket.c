@@ -267,10 +267,6 @@ static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
     return zone;
 }
 
-/* How a request leaves. BUT_WORKER: its worker still sends the response.
- * TO_PROGRAM: the same, and its program keeps the permit. */
-typedef enum leave_t { LEAVE, LEAVE_BUT_WORKER, LEAVE_TO_PROGRAM } leave_t;
-
 /* Record in the ticket's `bell` how its request left. If the owner of the lock
  * is just moving the permit on, the arrival in the note matches no ticket.
  * @return false if the permit is seen to have moved. */
@@ -325,11 +321,12 @@ static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
  * @param zone   NULL: not locked, for the reason @a rv, as of lock_own_zone()
  * @param noted  how the request leaves, for the next owner of the lock
  */
-static void end_leaving(adm_ticket_t *ticket, leave_t how, adm_zone_rec_t *zone,
-                        apr_status_t rv, uint32_t noted, adm_usec_t now)
+static void end_leaving(adm_ticket_t *ticket, bool keeps_worker,
+                        adm_zone_rec_t *zone, apr_status_t rv, uint32_t noted,
+                        adm_usec_t now)
 {
     adm_worker_end_blocking(ticket);
-    if (how == LEAVE) {
+    if (!keeps_worker) {
         adm_worker_give_back(ticket);
     }
     if (zone) {
@@ -369,7 +366,7 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
         adm_zone_cancel_ticket_locked(ticket->child->segment, zone, ticket->idx,
                                       outcome);
     }
-    end_leaving(ticket, LEAVE, zone, rv, outcome, now);
+    end_leaving(ticket, false, zone, rv, outcome, now);
     atomic_store(&ticket->held, 0);
     return outcome;
 }
@@ -437,9 +434,10 @@ static bool end_locked(const adm_ticket_t *ticket, adm_zone_rec_t *zone,
 
 /* End the calling request's ticket. Its permit is released, or stays with its
  * program. */
-static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
+static void leave(adm_ticket_t *ticket, bool is_abandoned, bool keeps_worker,
+                  adm_usec_t now)
 {
-    bool is_abandoned = how == LEAVE_TO_PROGRAM, has_orphan = false;
+    bool has_orphan = false;
     adm_segment_t *segment;
     adm_zone_rec_t *zone;
     apr_status_t rv;
@@ -459,7 +457,7 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
     if (zone) {
         has_orphan = end_locked(ticket, zone, is_abandoned, now);
     }
-    end_leaving(ticket, how, zone, rv,
+    end_leaving(ticket, keeps_worker, zone, rv,
                 is_abandoned ? ADM_LEFT_ABANDONED : ADM_LEFT_RELEASED, now);
     if (has_orphan) {
         adm_agent_wake(segment); /* polls for the program's end */
@@ -468,17 +466,17 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
 
 void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now)
 {
-    leave(ticket, now, LEAVE);
+    leave(ticket, false, false, now);
 }
 
-void adm_ticket_abandon(adm_ticket_t *ticket, adm_usec_t now)
+void adm_ticket_abandon(adm_ticket_t *ticket, bool keeps_worker, adm_usec_t now)
 {
-    leave(ticket, now, LEAVE_TO_PROGRAM);
+    leave(ticket, true, keeps_worker, now);
 }
 
 void adm_ticket_release_permit(adm_ticket_t *ticket, adm_usec_t now)
 {
-    leave(ticket, now, LEAVE_BUT_WORKER);
+    leave(ticket, false, true, now);
 }
 
 void adm_ticket_return_worker(adm_ticket_t *ticket)

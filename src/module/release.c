@@ -29,7 +29,7 @@ void admission_release_after_request(adm_ticket_t *ticket)
 {
     if (atomic_load(&ticket->held) && adm_child_is_self(ticket->child)
         && adm_program_outlives_request(ticket)) {
-        adm_ticket_abandon(ticket, adm_now());
+        adm_ticket_abandon(ticket, false, adm_now());
     }
     else {
         adm_ticket_release(ticket, adm_now());
@@ -109,10 +109,11 @@ static apr_status_t append_release_bucket(ap_filter_t *f,
         return ap_pass_brigade(next, bb);
     }
     ends_before = atomic_load(&ticket->held) && !admission_mpm_flush(c)
-                  && !c->aborted && admission_release_to_program(ticket);
+                  && !c->aborted
+                  && admission_release_to_program(ticket,
+                                                  !admission_mpm_is_async());
     if (ends_before && admission_mpm_is_async()) {
-        adm_ticket_return_worker(ticket); /* the MPM sends the rest */
-        return ap_pass_brigade(next, bb);
+        return ap_pass_brigade(next, bb); /* the MPM sends the rest */
     }
     rv = ap_pass_brigade(next, bb);
     /* Destroys what the filters have not consumed, and with it the request. */
@@ -162,26 +163,31 @@ static bool await_end_of_program(const adm_ticket_t *ticket,
     return is_over;
 }
 
-bool admission_release_if_ended(adm_ticket_t *ticket)
+bool admission_release_if_ended(adm_ticket_t *ticket, bool keeps_worker)
 {
     if (!atomic_load(&ticket->held)
         || (adm_program_was_announced(ticket)
             && !adm_program_has_ended(ticket))) {
         return false;
     }
-    adm_ticket_release_permit(ticket, adm_now());
+    if (keeps_worker) {
+        adm_ticket_release_permit(ticket, adm_now());
+    }
+    else {
+        adm_ticket_release(ticket, adm_now());
+    }
     return true;
 }
 
-bool admission_release_to_program(adm_ticket_t *ticket)
+bool admission_release_to_program(adm_ticket_t *ticket, bool keeps_worker)
 {
-    if (admission_release_if_ended(ticket)) {
+    if (admission_release_if_ended(ticket, keeps_worker)) {
         return true;
     }
     if (!atomic_load(&ticket->held) || !adm_program_is_seen(ticket)) {
         return false;
     }
-    adm_ticket_abandon(ticket, adm_now());
+    adm_ticket_abandon(ticket, keeps_worker, adm_now());
     return true;
 }
 
@@ -211,7 +217,7 @@ static bool end_with_program(request_rec *r, adm_ticket_t *ticket,
                        : adm_program_has_ended(ticket);
 
     return (is_over || ends_late || is_stream)
-           && admission_release_to_program(ticket);
+           && admission_release_to_program(ticket, false);
 }
 
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
@@ -227,7 +233,6 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
             || (!has_error_page(r, rv)
                 && end_with_program(r, ticket, ends_late)))) {
         adm_ticket_release(ticket, adm_now());
-        adm_ticket_return_worker(ticket);
         return true;
     }
     ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r,

@@ -22,17 +22,18 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
                                      int rv, bool ends_late);
 
 /** Release the permit when the handler has written its whole response, unless a
- *  program might still run. The worker stays counted. Waits a few milliseconds
- *  for a program that is just ending. @return whether the permit was
- *  released. */
-bool admission_release_if_ended(adm_ticket_t *ticket);
+ *  program might still run. Waits a few milliseconds for a program that is just
+ *  ending. @a keeps_worker: the worker stays counted, because it waits for the
+ *  client. Otherwise it is returned first: a request that finds the permit must
+ *  not lack the worker. @return whether the permit was released. */
+bool admission_release_if_ended(adm_ticket_t *ticket, bool keeps_worker);
 
 /** The same, but leave the permit to a program that still runs: the agent
  *  releases it within about 100 ms of the program's end. For a request that can
  *  last longer than its program.
  *  @return whether the ticket has ended; false: the program cannot be watched,
  *          and the request keeps the permit. */
-bool admission_release_to_program(adm_ticket_t *ticket);
+bool admission_release_to_program(adm_ticket_t *ticket, bool keeps_worker);
 
 /** Release the permit when the request, and with it every program that httpd
  *  can end, has been destroyed. The permit of a program that is still running

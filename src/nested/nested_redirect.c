@@ -244,8 +244,7 @@ static void leave_program(const request_rec *r, const admission_zone_t *zone,
 {
     if (visit->zone != zone && atomic_load(&visit->ticket.held)
         && adm_program_was_announced(&visit->ticket)
-        && admission_release_to_program(&visit->ticket)) {
-        adm_ticket_return_worker(&visit->ticket);
+        && admission_release_to_program(&visit->ticket, false)) {
         forget(r, visit);
     }
 }

@@ -32,8 +32,6 @@ typedef struct spool_t {
     bool has_begun;           /* something was written */
     apr_bucket *end;          /* EOS, while it is held back; NULL: none */
     admission_drain_t *outer; /* response of an outer request */
-    bool keeps_worker;        /* until the request's pool is destroyed */
-    bool has_returned;        /* the handlers have returned */
     bool may_hold_back;       /* handlers run, and it can be suspended */
 } spool_t;
 
@@ -47,28 +45,23 @@ static apr_status_t return_worker(void *visit)
     return APR_SUCCESS;
 }
 
-/* Release the permit, or leave it to the program; return the worker when the
- * request no longer needs it. A stream of HTTP/2 does not wait for its client:
- * its program is looked at again when the handler has returned. */
+/* Release the permit, or leave it to the program. On prefork and worker, return
+ * the worker when the request no longer needs it. A stream of HTTP/2 does not
+ * wait for its client: its program is looked at again when the handler has
+ * returned. */
 static void release_permit(spool_t *spool)
 {
     adm_ticket_t *ticket = &spool->visit->ticket;
+    bool keeps_worker = !admission_mpm_is_async();
     bool has_ended = spool->r->connection->master
-                         ? admission_release_if_ended(ticket)
-                         : admission_release_to_program(ticket);
+                         ? admission_release_if_ended(ticket, keeps_worker)
+                         : admission_release_to_program(ticket, keeps_worker);
 
-    if (!has_ended) {
-        return;
-    }
-    if (!admission_mpm_is_async()) {
+    if (has_ended && keeps_worker) {
         /* The rest is sent with the worker, which is free when the request
          * ends. */
-        spool->keeps_worker = true;
         apr_pool_cleanup_register(spool->r->pool, spool->visit, return_worker,
                                   apr_pool_cleanup_null);
-    }
-    else if (spool->has_returned) {
-        return_worker(spool->visit);
     }
 }
 
@@ -459,10 +452,6 @@ bool spool_end(void *begun, int rv)
     spool_backend_end(spool->outer);
     send_end(spool, rv);
     spool->may_hold_back = false;
-    spool->has_returned = true;
-    if (!spool->keeps_worker) {
-        adm_ticket_return_worker(&spool->visit->ticket);
-    }
     if (spool->end && rv != OK && rv != DONE) {
         send_rest(spool);
     }
@@ -483,9 +472,7 @@ static bool resume(admission_ready_t *ready)
                           : admission_drain_push(&spool->drain);
 
     /* A program that cannot be watched might have exited in the meantime. */
-    if (admission_release_if_ended(&spool->visit->ticket)) {
-        adm_ticket_return_worker(&spool->visit->ticket);
-    }
+    admission_release_if_ended(&spool->visit->ticket, false);
     if (APR_STATUS_IS_EAGAIN(rv)) {
         admission_ready_note(ready);
         if (admission_ready_wait(ready, true)) {

@@ -106,7 +106,7 @@ static void go_on(adm_ticket_t *ticket, input_t *input)
         adm_program_outlives_request(ticket);
         break;
     case 9:
-        adm_ticket_abandon(ticket, now);
+        adm_ticket_abandon(ticket, true, now);
         adm_ticket_return_worker(ticket);
         break;
     case 10:

@@ -108,7 +108,7 @@ TEST(deaths_loads_and_orphans_wake_the_agent)
     ck_assert_uint_eq(adm_agent_wakes(segment), before); /* needs no agent */
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     adm_program_announce(&ticket, ADM_START_HERE);
-    adm_ticket_abandon(&ticket, adm_now());
+    adm_ticket_abandon(&ticket, false, adm_now());
     ck_assert_uint_gt(adm_agent_wakes(segment), before);
 }
 

@@ -344,7 +344,7 @@ TEST(an_abandoned_permit_is_held_until_its_program_ends)
 {
     pid_t program = admit_and_run();
 
-    adm_ticket_abandon(&ticket, adm_now());
+    adm_ticket_abandon(&ticket, false, adm_now());
     adm_round(child, adm_now() + 86400 * ADM_USEC_PER_SEC, true);
     ck_assert_uint_eq(orphans_in(zone), 1);
     end_program();

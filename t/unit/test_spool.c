@@ -134,7 +134,7 @@ TEST(a_permit_is_left_to_a_program_before_its_worker)
     adm_ticket_t *first = request('A');
 
     tell("zone 1 100; cap 10; runs A in");
-    adm_ticket_abandon(first, adm_now());
+    adm_ticket_abandon(first, true, adm_now());
     ck_assert(adm_ticket_is_in_use(first));
     tell("active 1; workers 1");
     adm_ticket_return_worker(first);

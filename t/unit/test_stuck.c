@@ -266,7 +266,7 @@ TEST(a_program_that_still_runs_keeps_the_permit)
 
     get_stuck();
     adm_program_announce(&inside, ADM_START_HERE);
-    adm_ticket_abandon(&inside, adm_now());
+    adm_ticket_abandon(&inside, false, adm_now());
     let_go_on(stopped);
     ck_assert_uint_eq(orphans_in(zone), 1);
     ck_assert(!adm_ticket_is_granted(&waiting));

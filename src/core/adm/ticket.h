@@ -201,10 +201,12 @@ void adm_ticket_return_worker(adm_ticket_t *ticket);
 /** @return whether the ticket holds a permit or a worker, or waits for one. */
 bool adm_ticket_is_in_use(const adm_ticket_t *ticket);
 
-/** Leave the permit to a program that lives on: as adm_ticket_release_permit(),
- *  but the permit is released when the program has ended: the agent polls for
- *  that. A grace period bounds it only if the PID is not known. */
-void adm_ticket_abandon(adm_ticket_t *ticket, adm_usec_t now);
+/** Leave the permit to a program that lives on: as adm_ticket_release(), or with
+ *  @a keeps_worker as adm_ticket_release_permit(), but the permit is released
+ *  when the program has ended: the agent polls for that. A grace period bounds
+ *  it only if the PID is not known. */
+void adm_ticket_abandon(adm_ticket_t *ticket, bool keeps_worker,
+                        adm_usec_t now);
 
 /* ---- parked tickets, which wait without a thread --------------------------- */
 
