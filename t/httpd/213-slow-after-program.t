@@ -2,6 +2,7 @@
 # program: the next request runs.
 
 use AdmissionTest;
+use Admission::Parking;
 use Admission::Slow;
 
 needs_modules('include');
@@ -43,7 +44,7 @@ for_each_combo(sub {
 
     for my $seconds (0.3, 1.5) {
         my $httpd = start($seconds, tls => $has_http2, http2 => $has_http2);
-        my $admitted = 0;
+        my ($admitted, $free) = (0, $httpd->status->{AdmissionReserveFree});
         my $released = sub {
             my ($what, $number) = (@_, 1);
             $httpd->zone_becomes('z', "$what: the permit is released $seconds s after the output", Active => 0,
@@ -52,6 +53,10 @@ for_each_combo(sub {
         for my $name (qw(late moved faulty silent)) {
             my $client = silent_client($httpd, "/$name.cgi", 16_384);
             $released->($name);
+            server_becomes($httpd, '... and its worker, if the MPM sends the rest',
+                           AdmissionReserveFree => $free) if $combo->{mpm} eq 'event';
+            server_becomes($httpd, '... and its worker is occupied',
+                           AdmissionReserveFree => $free - 1) if $combo->{mpm} ne 'event' && $name eq 'late';
             close $client;
         }
         # Around what fits into the sockets: what is left may be in any buffer.
