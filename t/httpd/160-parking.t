@@ -8,8 +8,7 @@ my ($threads, $limit, $waiters) = (6, 2, 60);
 my $zone = '/cgi-bin/';
 
 # Connections over which curl asks for a file, waits twice, and asks again. It reports how many
-# connections it had to make for each transfer. Few of them: event closes kept connections
-# while all workers are busy.
+# connections it had to make for each transfer. Few: event closes them while all workers are busy.
 sub connections_are_kept {
     my ($httpd, $how, $url, @options) = @_;
     my $number = 3;

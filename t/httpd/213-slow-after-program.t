@@ -4,6 +4,7 @@
 use AdmissionTest;
 use Admission::Parking;
 use Admission::Slow;
+use Time::HiRes qw(sleep);
 
 needs_modules('include');
 
@@ -24,9 +25,10 @@ sub start {
         section('LocationMatch ^/\w+\.cgi', 'MaxConcurrent 12', 'AdmissionZone z', 'AdmissionQueue 5'),
         section('LocationMatch ^/solo', 'MaxConcurrent 1', 'AdmissionZone solo', 'AdmissionQueue 0',
                 'ErrorDocument 500 /solo-brief.cgi?7'),
+        location('/plain-brief.cgi', 'MaxConcurrent 12', 'AdmissionZone plain', 'AdmissionQueue 5', 'AdmissionSpool response=off'),
         location('/other.cgi', 'MaxConcurrent 1', 'AdmissionZone other', 'AdmissionQueue 5'));
     for my $name (keys %script) {
-        $httpd->put_script("$_$name.cgi", "$script{$name}\nexec <&- >&- 2>&-\nsleep $seconds\n") for '', 'solo-';
+        $httpd->put_script("$_$name.cgi", "$script{$name}\nexec <&- >&- 2>&-\nsleep $seconds\n") for '', 'plain-', 'solo-';
     }
     $httpd->put_heavy('other.cgi');
     $httpd->put('big.txt', 'x' x $BIG);
@@ -40,7 +42,7 @@ sub start {
 for_each_combo(sub {
     my ($combo) = @_;
     my @protocols = protocols($combo);
-    my $has_http2 = @protocols == 3;
+    my ($has_http2, $is_event) = (@protocols == 3, $combo->{mpm} eq 'event');
 
     for my $seconds (0.3, 1.5) {
         my $httpd = start($seconds, tls => $has_http2, http2 => $has_http2);
@@ -53,16 +55,23 @@ for_each_combo(sub {
         for my $name (qw(late moved faulty silent)) {
             my $client = silent_client($httpd, "/$name.cgi", 16_384);
             $released->($name);
-            server_becomes($httpd, '... and its worker, if the MPM sends the rest',
-                           AdmissionReserveFree => $free) if $combo->{mpm} eq 'event';
-            server_becomes($httpd, '... and its worker is occupied',
-                           AdmissionReserveFree => $free - 1) if $combo->{mpm} ne 'event' && $name eq 'late';
+            server_becomes($httpd, '... its worker sends the rest, unless the MPM does', AdmissionReserveFree =>
+                           $is_event ? $free : $free - 1) if $is_event || $name eq 'late';
             close $client;
         }
         # Around what fits into the sockets: what is left may be in any buffer.
         my @clients = map { silent_client($httpd, '/brief.cgi?' . (12_800 + 400 * $_), 16_384) } 0 .. 11;
         $released->('twelve lengths', 12);
         close $_ for @clients;
+        if ($is_event) {
+            @clients = map { silent_client($httpd, '/plain-brief.cgi?' . (12_800 + 400 * $_), 16_384) } 0 .. 11;
+            sleep $seconds + 0.5; # until the programs have ended
+            wait_for {
+                my ($active, $left) = @{ $httpd->zone('plain') }{qw(Active Orphans)};
+                $active < 12 && !$left && $httpd->status->{AdmissionReserveFree} == $free - $active
+            } 'without a buffer, too, the MPM sends the rest without a worker';
+            close $_ for @clients;
+        }
         if ($has_http2) {
             my $reader = slow_reader($httpd->tls_url('/late.cgi'), qw(--http2 --limit-rate 64k))->stop_reading;
             $released->('HTTP/2');
@@ -86,9 +95,8 @@ for_each_combo(sub {
             like $body, qr/^000000007$/m, '... also over HTTP/2';
             $httpd->zone_becomes('solo', '... which is released', Active => 0);
             $body = `curl -skN --http2 --max-time 60 '@{[ $httpd->tls_url('/solo-exec.shtml') ]}'`;
-            is $body, "executed\n", 'a page executes a program that httpd starts unseen';
-            is $httpd->zone('solo')->{Orphans}, 0, '... to which it does not leave its permit';
-            $httpd->zone_becomes('solo', '... but releases it', Active => 0);
+            is $body . $httpd->zone('solo')->{Orphans}, "executed\n0", 'an unseen program is not left the permit of its page';
+            $httpd->zone_becomes('solo', '... which is released, too', Active => 0);
         }
         is $httpd->get('/solo.shtml')->{body}, "000000001\n000000001\n000000002\n", 'two parts of a page share a permit';
         $httpd->comes_to_rest->stop;

@@ -508,9 +508,6 @@ static bool take_short_step(const char *word)
     else if (is(word, "takes")) {
         compare("takes", adm_worker_take(child, false));
     }
-    else if (is(word, "returns")) {
-        adm_worker_return(child);
-    }
     else if (is(word, "accepts-no-more")) {
         adm_worker_accept_no_more(child);
     }
