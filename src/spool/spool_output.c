@@ -32,6 +32,7 @@ typedef struct spool_t {
     bool has_begun;           /* something was written */
     apr_bucket *end;          /* EOS, while it is held back; NULL: none */
     admission_drain_t *outer; /* response of an outer request */
+    bool has_returned;        /* the handlers have returned */
     bool may_hold_back;       /* handlers run, and it can be suspended */
 } spool_t;
 
@@ -45,21 +46,21 @@ static apr_status_t return_worker(void *visit)
     return APR_SUCCESS;
 }
 
-/* Release the permit, or leave it to the program. On prefork and worker, return
- * the worker when the request no longer needs it. A stream of HTTP/2 does not
- * wait for its client: its program is looked at again when the handler has
- * returned. */
+/* Release the permit, or leave it to the program. The worker stays counted while
+ * its thread can block on the client: on event until the handlers return,
+ * because the MPM sends the rest; otherwise until the request ends. A stream of
+ * HTTP/2 does not wait for its client: its program is looked at again when the
+ * handler has returned. */
 static void release_permit(spool_t *spool)
 {
     adm_ticket_t *ticket = &spool->visit->ticket;
-    bool keeps_worker = !admission_mpm_is_async();
+    bool is_async = admission_mpm_is_async();
+    bool keeps_worker = !is_async || !spool->has_returned;
     bool has_ended = spool->r->connection->master
                          ? admission_release_if_ended(ticket, keeps_worker)
                          : admission_release_to_program(ticket, keeps_worker);
 
-    if (has_ended && keeps_worker) {
-        /* The rest is sent with the worker, which is free when the request
-         * ends. */
+    if (has_ended && !is_async) {
         apr_pool_cleanup_register(spool->r->pool, spool->visit, return_worker,
                                   apr_pool_cleanup_null);
     }
@@ -452,8 +453,12 @@ bool spool_end(void *begun, int rv)
     spool_backend_end(spool->outer);
     send_end(spool, rv);
     spool->may_hold_back = false;
+    spool->has_returned = true;
     if (spool->end && rv != OK && rv != DONE) {
         send_rest(spool);
+    }
+    if (admission_mpm_is_async()) {
+        adm_ticket_return_worker(&spool->visit->ticket);
     }
     return spool->end != NULL;
 }

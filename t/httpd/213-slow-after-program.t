@@ -25,13 +25,14 @@ sub start {
         section('LocationMatch ^/\w+\.cgi', 'MaxConcurrent 12', 'AdmissionZone z', 'AdmissionQueue 5'),
         section('LocationMatch ^/solo', 'MaxConcurrent 1', 'AdmissionZone solo', 'AdmissionQueue 0',
                 'ErrorDocument 500 /solo-brief.cgi?7'),
-        location('/plain-brief.cgi', 'MaxConcurrent 12', 'AdmissionZone plain', 'AdmissionQueue 5', 'AdmissionSpool response=off'),
+        location('/plain-brief.cgi', 'MaxConcurrent 12', 'AdmissionQueue 5', 'AdmissionSpool response=off'),
+        location('/file.txt', 'MaxConcurrent 12', 'AdmissionQueue 5', 'AdmissionHandlers all'),
         location('/other.cgi', 'MaxConcurrent 1', 'AdmissionZone other', 'AdmissionQueue 5'));
     for my $name (keys %script) {
         $httpd->put_script("$_$name.cgi", "$script{$name}\nexec <&- >&- 2>&-\nsleep $seconds\n") for '', 'plain-', 'solo-';
     }
     $httpd->put_heavy('other.cgi');
-    $httpd->put('big.txt', 'x' x $BIG);
+    $httpd->put($_, 'x' x $BIG) for 'big.txt', 'file.txt';
     $httpd->put('page.shtml', '<!--#include virtual="/brief.cgi?1" --><!--#include virtual="/other.cgi" -->');
     $httpd->put('solo-exec.shtml', '<!--#exec cmd="echo executed" -->');
     $httpd->put('solo.shtml', '<!--#include virtual="/solo-brief.cgi?1" --><!--#include virtual="/solo-brief.cgi?2" -->');
@@ -41,8 +42,7 @@ sub start {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my @protocols = protocols($combo);
-    my ($has_http2, $is_event) = (@protocols == 3, $combo->{mpm} eq 'event');
+    my ($has_http2, $is_event) = (3 == (() = protocols($combo)), $combo->{mpm} eq 'event');
 
     for my $seconds (0.3, 1.5) {
         my $httpd = start($seconds, tls => $has_http2, http2 => $has_http2);
@@ -66,15 +66,17 @@ for_each_combo(sub {
         if ($is_event) {
             @clients = map { silent_client($httpd, '/plain-brief.cgi?' . (12_800 + 400 * $_), 16_384) } 0 .. 11;
             sleep $seconds + 0.5; # until the programs have ended
-            wait_for {
-                my ($active, $left) = @{ $httpd->zone('plain') }{qw(Active Orphans)};
-                $active < 12 && !$left && $httpd->status->{AdmissionReserveFree} == $free - $active
-            } 'without a buffer, too, the MPM sends the rest without a worker';
+            wait_for { my $s = $httpd->status; $s->{AdmissionReserveFree} == $free - $s->{BusyWorkers} + 1 }
+                'without a buffer, too, the MPM sends the rest without a worker';
             close $_ for @clients;
         }
         if ($has_http2) {
             my $reader = slow_reader($httpd->tls_url('/late.cgi'), qw(--http2 --limit-rate 64k))->stop_reading;
             $released->('HTTP/2');
+            $reader->leave;
+            $reader = slow_reader($httpd->tls_url('/file.txt'), qw(--http1.1 --limit-rate 64k))->stop_reading;
+            server_becomes($httpd, 'a worker that waits for the client is counted, over TLS on event, too', AdmissionReserveFree => $free - 1, BusyWorkers => 2);
+            $httpd->zone_becomes('/file.txt', '... and has no permit', Admitted => 1, Active => 0);
             $reader->leave;
         }
 

@@ -26,8 +26,8 @@
  *   tells A 5s          A is told when to come again
  *   was active 0:3 9:2  the history has this, 0 and 9 seconds ago; or queued, limit, rejected
  *   active 3            and other numbers, see shown(); an outcome: so many are counted
- *   may-block 1         lacks 1, budget 4 4 3, occupies none, vacates,
- *                       accepts-no-more: see core/adm/worker.h
+ *   may-block 1         lacks 1, budget 4 4 3, occupies none, vacates, accepts-no-more:
+ *                       see core/adm/worker.h
  */
 #ifndef TEST_STORY_H
 #define TEST_STORY_H

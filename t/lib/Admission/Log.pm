@@ -86,9 +86,8 @@ sub is_slow_to_stop($self) {
     return Admission::Config::version() < ($mended_in{ $self->{mpm} } // 0);
 }
 
-# More than `make check` alone makes: httpd's children may need longer to stop than the seconds
-# that httpd waits for them, and prefork forgets a child that it replaces. The average of a
-# minute is too low at first, so the threads that run at present count, too.
+# More than `make check` alone makes: httpd's children may need longer to stop than httpd waits, and
+# prefork forgets a child that it replaces. The average lags, so what runs now counts, too.
 sub is_machine_busy {
     my ($load, $runs) = Admission::File::slurp('/proc/loadavg') =~ m{^(\S+) \S+ \S+ (\d+)/};
     return ($load > $runs ? $load : $runs) > 12 * `nproc`;
