@@ -312,8 +312,7 @@ TESTS(no_handler_of_httpd_runs_in_a_program, 0, COUNT(points_before_exec))
     admit();
     ck_assert_ptr_ne(signal(SIGTERM, exit_with_7), SIG_ERR);
     adm_fault_arm_stop(points_before_exec[_i], 1);
-    pid = start_program();
-    wait_until_stopped(pid);
+    pid = wait_until_stopped(start_program());
     kill(pid, SIGTERM);
     kill(pid, SIGCONT);
     ck_assert_int_eq(end_of(pid), -SIGTERM);

@@ -112,8 +112,7 @@ TEST(a_request_that_enters_to_park_uses_up_no_worker)
 
     tell("zone 0 100; cap 1");
     other = zone_with(1, 10);
-    entering = start(stop_on_the_way_in, NULL);
-    wait_until_stopped(entering);
+    entering = wait_until_stopped(start(stop_on_the_way_in, NULL));
     ck_assert_int_eq(enter_as(child, other, RUNS, adm_now(), &ticket), ADM_ADMITTED);
     kill_unnoticed(entering);
     leave(&ticket);

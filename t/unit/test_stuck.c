@@ -32,10 +32,7 @@ static pid_t stopped;
 
 static pid_t start_stopped(void)
 {
-    pid_t pid = start(stop_inside, NULL);
-
-    wait_until_stopped(pid);
-    return pid;
+    return wait_until_stopped(start(stop_inside, NULL));
 }
 
 static void let_go_on(pid_t pid)

@@ -344,12 +344,13 @@ pid_t start(story_t story, void *context)
     return pid;
 }
 
-void wait_until_stopped(pid_t pid)
+pid_t wait_until_stopped(pid_t pid)
 {
     int status;
 
     ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
     ck_assert(WIFSTOPPED(status));
+    return pid;
 }
 
 int end_of(pid_t pid)

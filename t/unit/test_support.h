@@ -194,8 +194,8 @@ int stay(void);
 /** Start a story that ends so, and wait until it does. */
 pid_t start_to_stay(story_t story, void *context);
 
-/** Wait until this process has stopped at a fault point. */
-void wait_until_stopped(pid_t pid);
+/** Wait until this process has stopped at a fault point. @return the process. */
+pid_t wait_until_stopped(pid_t pid);
 
 /** A child that enters the zone so often, and stays with what it got. */
 pid_t start_holder(unsigned count);
