@@ -479,10 +479,14 @@ void adm_ticket_release_permit(adm_ticket_t *ticket, adm_usec_t now)
     leave(ticket, false, true, now);
 }
 
+void adm_ticket_take_worker(adm_ticket_t *ticket)
+{
+    adm_worker_take_for(ticket, true);
+}
+
 void adm_ticket_return_worker(adm_ticket_t *ticket)
 {
-    if (!atomic_load(&ticket->held) && ticket->child
-        && adm_child_is_self(ticket->child)) {
+    if (ticket->child && adm_child_is_self(ticket->child)) {
         adm_worker_give_back(ticket);
     }
 }

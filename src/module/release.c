@@ -97,7 +97,6 @@ static apr_status_t append_release_bucket(ap_filter_t *f,
     ap_filter_t *next = f->next;
     adm_ticket_t *ticket = f->ctx;
     apr_status_t rv;
-    bool ends_before;
 
     if (!has_end_of_request(bb)) {
         return ap_pass_brigade(next, bb);
@@ -108,20 +107,14 @@ static apr_status_t append_release_bucket(ap_filter_t *f,
     if (!adm_ticket_is_in_use(ticket)) {
         return ap_pass_brigade(next, bb);
     }
-    ends_before = atomic_load(&ticket->held) && !admission_mpm_flush(c)
-                  && !c->aborted
-                  && admission_release_to_program(ticket,
-                                                  !admission_mpm_is_async());
-    if (ends_before && admission_mpm_is_async()) {
+    if (atomic_load(&ticket->held) && !admission_mpm_flush(c) && !c->aborted
+        && admission_release_to_program(ticket, !admission_mpm_is_async())
+        && admission_mpm_is_async()) {
         return ap_pass_brigade(next, bb); /* the MPM sends the rest */
     }
     rv = ap_pass_brigade(next, bb);
     /* Destroys what the filters have not consumed, and with it the request. */
     apr_brigade_cleanup(bb);
-    if (ends_before) {
-        adm_ticket_return_worker(ticket);
-        return rv;
-    }
     bb = apr_brigade_create(c->pool, c->bucket_alloc);
     APR_BRIGADE_INSERT_TAIL(bb, make_release_bucket(c->bucket_alloc, ticket));
     if (!admission_mpm_is_async()) {
@@ -132,6 +125,11 @@ static apr_status_t append_release_bucket(ap_filter_t *f,
     ap_pass_brigade(next, bb);
     apr_brigade_destroy(bb);
     return rv;
+}
+
+void admission_release_behind_response(conn_rec *c, adm_ticket_t *ticket)
+{
+    ap_add_output_filter_handle(release_filter, ticket, NULL, c);
 }
 
 void admission_release_register_filter(void)
@@ -209,7 +207,7 @@ static bool has_error_page(request_rec *r, int rv)
  * its other streams wait for this permit. @return whether the ticket has
  * ended. */
 static bool end_with_program(request_rec *r, adm_ticket_t *ticket,
-                             bool ends_late)
+                             bool ends_late, bool keeps_worker)
 {
     bool is_stream = r->connection->master != NULL;
     bool is_over = is_stream && adm_program_is_seen(ticket)
@@ -217,22 +215,39 @@ static bool end_with_program(request_rec *r, adm_ticket_t *ticket,
                        : adm_program_has_ended(ticket);
 
     return (is_over || ends_late || is_stream)
-           && admission_release_to_program(ticket, false);
+           && admission_release_to_program(ticket, keeps_worker);
+}
+
+/* @return whether the thread is about to wait for the client, which does not
+ * take all that httpd still holds back of the response. */
+static bool waits_for_client(const request_rec *r)
+{
+    conn_rec *c = r->connection;
+
+    return !admission_mpm_is_async() && !r->main && !c->master
+           && !admission_mpm_flush(c) && !c->aborted;
 }
 
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
                                      int rv, bool ends_late)
 {
+    bool keeps_worker;
+
     adm_program_withdraw();
     if (!atomic_load(&ticket->held)) {
         return true; /* a tunnel has started, or the output has ended */
     }
+    keeps_worker = waits_for_client(r);
     /* SUSPENDED: the handler continues elsewhere. */
     if (rv != SUSPENDED
         && (!adm_program_was_announced(ticket)
             || (!has_error_page(r, rv)
-                && end_with_program(r, ticket, ends_late)))) {
-        adm_ticket_release(ticket, adm_now());
+                && end_with_program(r, ticket, ends_late, keeps_worker)))) {
+        /* Nothing to do if it was released with its program. */
+        admission_release_if_ended(ticket, keeps_worker);
+        if (keeps_worker) {
+            admission_release_behind_response(r->connection, ticket);
+        }
         return true;
     }
     ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r,
@@ -240,8 +255,7 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
     /* An HTTP/2 stream needs no bucket: its own connection pool outlives the
      * request, and the pool's cleanup releases the ticket. */
     if (!r->connection->master) {
-        ap_add_output_filter_handle(release_filter, ticket, NULL,
-                                    r->connection);
+        admission_release_behind_response(r->connection, ticket);
     }
     return false;
 }

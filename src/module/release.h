@@ -40,4 +40,10 @@ bool admission_release_to_program(adm_ticket_t *ticket, bool keeps_worker);
  *  is left to the agent. */
 void admission_release_after_request(adm_ticket_t *ticket);
 
+/** Make the end of the current request on this connection call
+ *  admission_release_after_request(), when its client has taken the response. On
+ *  prefork and worker, that keeps the worker counted while it waits for the
+ *  client. Not for HTTP/2 streams. */
+void admission_release_behind_response(conn_rec *c, adm_ticket_t *ticket);
+
 #endif

@@ -69,7 +69,6 @@ static apr_status_t end_visit_with_connection(void *data)
     admission_visit_t *visit = data;
 
     admission_release_after_request(&visit->ticket);
-    adm_ticket_return_worker(&visit->ticket);
     return APR_SUCCESS;
 }
 

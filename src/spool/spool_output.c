@@ -40,29 +40,23 @@ static ap_filter_rec_t *spool_filter;
 
 /* ---- the end of the program's output -------------------------------------- */
 
-static apr_status_t return_worker(void *visit)
-{
-    adm_ticket_return_worker(&((admission_visit_t *)visit)->ticket);
-    return APR_SUCCESS;
-}
-
 /* Release the permit, or leave it to the program. The worker stays counted while
  * its thread can block on the client: on event until the handlers return,
- * because the MPM sends the rest; otherwise until the request ends. A stream of
+ * because the MPM sends the rest; otherwise until the rest is sent. A stream of
  * HTTP/2 does not wait for its client: its program is looked at again when the
  * handler has returned. */
 static void release_permit(spool_t *spool)
 {
     adm_ticket_t *ticket = &spool->visit->ticket;
+    conn_rec *c = spool->r->connection;
     bool is_async = admission_mpm_is_async();
     bool keeps_worker = !is_async || !spool->has_returned;
-    bool has_ended = spool->r->connection->master
-                         ? admission_release_if_ended(ticket, keeps_worker)
-                         : admission_release_to_program(ticket, keeps_worker);
 
-    if (has_ended && !is_async) {
-        apr_pool_cleanup_register(spool->r->pool, spool->visit, return_worker,
-                                  apr_pool_cleanup_null);
+    if (c->master) {
+        admission_release_if_ended(ticket, keeps_worker);
+    }
+    else if (admission_release_to_program(ticket, keeps_worker) && !is_async) {
+        admission_release_behind_response(c, ticket);
     }
 }
 
@@ -424,14 +418,13 @@ void *spool_begin(request_rec *r, admission_visit_t *visit)
 }
 
 /* Many handlers leave it to httpd to send EOS. Send it now, while the rest can
- * be held back and the worker is counted. */
+ * be held back and the worker is counted. A filter above might have held back
+ * the whole response until EOS. */
 static void send_end(spool_t *spool, int rv)
 {
     request_rec *r = spool->r;
 
-    if (rv == OK && spool->data && !r->eos_sent && !r->connection->aborted
-        && (!admission_mpm_is_async()
-            || !admission_drain_is_empty(&spool->drain))) {
+    if (rv == OK && !r->eos_sent && !r->connection->aborted) {
         ap_finalize_request_protocol(r);
     }
 }
@@ -457,13 +450,24 @@ bool spool_end(void *begun, int rv)
     if (spool->end && rv != OK && rv != DONE) {
         send_rest(spool);
     }
-    if (admission_mpm_is_async()) {
+    if (admission_mpm_is_async()
+        && (spool->end || !atomic_load(&spool->visit->ticket.held))) {
         adm_ticket_return_worker(&spool->visit->ticket);
     }
     return spool->end != NULL;
 }
 
 /* ---- the rest, without a worker (event MPM) -------------------------------- */
+
+/* Send the rest with this thread, because the MPM cannot wait for the client. */
+static void send_rest_with_worker(spool_t *spool)
+{
+    adm_ticket_t *ticket = &spool->visit->ticket;
+
+    adm_ticket_take_worker(ticket);
+    send_rest(spool);
+    adm_ticket_return_worker(ticket);
+}
 
 /* The client takes more, or has timed out. @return whether to wait again. If
  * not, the request is finished, and can be gone. */
@@ -489,7 +493,7 @@ static bool resume(admission_ready_t *ready)
     }
     r = admission_visit_root(spool->r);
     admission_ready_end(ready);
-    send_rest(spool);
+    send_rest_with_worker(spool);
     admission_resume_end(r);
     return false;
 }
@@ -506,6 +510,6 @@ int spool_rest(request_rec *r, void *spool)
     if (ready) {
         admission_ready_end(ready);
     }
-    send_rest(spool);
+    send_rest_with_worker(spool);
     return OK;
 }

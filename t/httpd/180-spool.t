@@ -49,19 +49,6 @@ sub stalled_reader {
     return $reader;
 }
 
-# The end of a response that fits into httpd's memory, but not into the sockets: the
-# handler returns, its worker waits for the client.
-sub worker_is_counted {
-    my $httpd = new_httpd(conf => "SendBufferSize 8192\n"
-                          . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionZone z',
-                                     'AdmissionQueue 5'))->start;
-    my $socket = silent_client($httpd, '/cgi-bin/heavy?bulk=80000', 4096);
-    wait_for { my $s = $httpd->status; $s->{AdmissionRunning} == 1 && !$s->{zone}{z}{Active} }
-        'a client that does not read the end of a short response holds a worker, which is counted';
-    close $socket;
-    wait_for { !$httpd->status->{AdmissionRunning} } '... until it leaves';
-}
-
 # mod_ratelimit makes the thread of a request sleep while it sends: it paces the handler, too,
 # and the response is the same as without AdmissionSpool.
 sub is_paced {
@@ -121,5 +108,4 @@ CONF
         }
     }
     is_paced($httpd, @$_) for @protocols;
-    worker_is_counted() if !$is_event;
 });

@@ -48,9 +48,13 @@ for_each_parking_combo(sub {
     wait_for { descriptors($child) <= $before } '... no descriptor either';
 
     my $reader = pumped($httpd, 'graceful', 'url', 1);
+    my $late = slow_reader($httpd->tls_url("/cgi-bin/heavy?early=1&until=late&bulk=$BULK"), '--http1.1')->stop_reading;
     $httpd->graceful;
-    $reader->read_on;
-    ok $reader->has_read_all, 'over a graceful restart everything arrives';
+    $httpd->open_gate('late');
+    $httpd->zone_becomes('/cgi-bin/', 'an old child has sent nothing yet, and holds no permit', Active => 0);
+    server_becomes($httpd, '... a worker waits for the client, and counts', AdmissionRunning => 1);
+    $_->read_on for $reader, $late;
+    is scalar(grep { $_->has_read_all } $reader, $late), 2, 'over a graceful restart everything arrives';
     nothing_is_left($httpd, 'graceful');
 
     $reader = pumped($httpd, 'killed', 'tls_url', 1);

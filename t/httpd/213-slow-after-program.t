@@ -6,7 +6,7 @@ use Admission::Parking;
 use Admission::Slow;
 use Time::HiRes qw(sleep);
 
-needs_modules('include');
+needs_modules(qw(include lua buffer));
 
 # Each ends some time after its output.
 my %script = (
@@ -20,12 +20,15 @@ my $BIG = 20_000_000;
 
 sub start {
     my ($seconds, @options) = @_;
-    my $httpd = new_httpd(workers => 40, @options, conf => join '',
+    my $httpd = new_httpd(workers => 40, modules => [qw(lua buffer)], @options, conf => join '',
         "SendBufferSize 65536\n", "ErrorDocument 500 /big.txt\n",
         section('LocationMatch ^/\w+\.cgi', 'MaxConcurrent 12', 'AdmissionZone z', 'AdmissionQueue 5'),
         section('LocationMatch ^/solo', 'MaxConcurrent 1', 'AdmissionZone solo', 'AdmissionQueue 0',
                 'ErrorDocument 500 /solo-brief.cgi?7'),
         location('/plain-brief.cgi', 'MaxConcurrent 12', 'AdmissionQueue 5', 'AdmissionSpool response=off'),
+        location('/exec.shtml', 'MaxConcurrent 12', 'AdmissionQueue 5', 'AdmissionHandlers all'),
+        location('/end.lua', 'MaxConcurrent 12', 'AdmissionQueue 5', 'SetHandler lua-script',
+                 'SetOutputFilter BUFFER', 'BufferSize 9000000'),
         location('/file.txt', 'MaxConcurrent 12', 'AdmissionQueue 5', 'AdmissionHandlers all', 'EnableSendfile on'),
         location('/other.cgi', 'MaxConcurrent 1', 'AdmissionZone other', 'AdmissionQueue 5'));
     for my $name (keys %script) {
@@ -33,6 +36,8 @@ sub start {
     }
     $httpd->put_heavy('other.cgi');
     $httpd->put($_, 'x' x $BIG) for 'big.txt', 'file.txt';
+    $httpd->put('exec.shtml', '<!--#exec cmd="seq -f %09.0f 1 500000" -->');
+    $httpd->put('end.lua', 'function handle(r) r:puts(string.rep("x", 5000000)) return apache2.OK end');
     $httpd->put('page.shtml', '<!--#include virtual="/brief.cgi?1" --><!--#include virtual="/other.cgi" -->');
     $httpd->put('solo-exec.shtml', '<!--#exec cmd="echo executed" -->');
     $httpd->put('solo.shtml', '<!--#include virtual="/solo-brief.cgi?1" --><!--#include virtual="/solo-brief.cgi?2" -->');
@@ -60,16 +65,19 @@ for_each_combo(sub {
             close $client;
         }
         # Around what fits into the sockets: what is left may be in any buffer.
-        my @clients = map { silent_client($httpd, '/brief.cgi?' . (12_800 + 400 * $_), 16_384) } 0 .. 11;
-        $released->('twelve lengths', 12);
-        close $_ for @clients;
-        if ($is_event) {
-            @clients = map { silent_client($httpd, '/plain-brief.cgi?' . (12_800 + 400 * $_), 16_384) } 0 .. 11;
+        for my $url ('/brief.cgi', '/plain-brief.cgi', '/exec.shtml', '/end.lua') {
+            my @clients = map { silent_client($httpd, "$url?" . (12_800 + 400 * $_), 16_384) } 0 .. 11;
+            $released->('twelve lengths', 12) if $url eq '/brief.cgi';
             sleep $seconds + 0.5; # until the programs have ended
             wait_for { my $s = $httpd->status; $s->{AdmissionReserveFree} == $free - $s->{BusyWorkers} + 1 }
-                'without a buffer, too, the MPM sends the rest without a worker';
+                "$url: the workers that wait for clients are counted";
             close $_ for @clients;
         }
+        my $client = silent_client($httpd, '/brief.cgi?1000', 16_384, 40);
+        wait_for { my $s = $httpd->zone('z'); $s->{Admitted} > $admitted + 5 && $s->{Active} == 0 } 'requests in a row';
+        server_becomes($httpd, '... share a worker', AdmissionReserveFree => $is_event ? $free : $free - 1);
+        $admitted = $httpd->zone('z')->{Admitted};
+        close $client;
         if ($has_http2) {
             my $reader = slow_reader($httpd->tls_url('/late.cgi'), qw(--http2 --limit-rate 64k))->stop_reading;
             $released->('HTTP/2');

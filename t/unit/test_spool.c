@@ -119,7 +119,9 @@ TEST(a_permit_is_released_before_its_worker)
     tell("zone 1 100; cap 10; runs A in");
     ck_assert(adm_ticket_is_in_use(first));
     adm_ticket_return_worker(first);
-    tell("workers 1");
+    tell("active 1; workers 0; cap 0");
+    adm_ticket_take_worker(first);
+    tell("workers 1; cap 10");
     adm_ticket_release_permit(first, adm_now());
     ck_assert(adm_ticket_is_in_use(first));
     tell("active 0; workers 1; runs B in; workers 2; A leaves; active 1");

@@ -193,10 +193,14 @@ void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now);
  *  but the worker counts as occupied until adm_ticket_return_worker(). */
 void adm_ticket_release_permit(adm_ticket_t *ticket, adm_usec_t now);
 
-/** Return the worker that adm_ticket_release_permit() or adm_ticket_abandon()
- *  kept. Does nothing if the ticket has no worker, or still holds its permit. Only for the thread that
- *  has the request. */
+/** Return the worker, because its thread leaves the request. The permit, if
+ *  held, stays. Does nothing if the ticket has no worker, or in a fork of the
+ *  child. Only for the thread that has the request. */
 void adm_ticket_return_worker(adm_ticket_t *ticket);
+
+/** Take a worker again, even if none is left: the thread stays after all. Only
+ *  for the thread that has the request. */
+void adm_ticket_take_worker(adm_ticket_t *ticket);
 
 /** @return whether the ticket holds a permit or a worker, or waits for one. */
 bool adm_ticket_is_in_use(const adm_ticket_t *ticket);

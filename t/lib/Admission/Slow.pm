@@ -41,12 +41,12 @@ sub slow_reader($url, @options) {
     return $self;
 }
 
-# The socket of a client that asks, and has read nothing, with room for so much.
-sub silent_client($httpd, $url, $room) {
+# The socket of a client that asks, so often in a row, and has read nothing, with room for so much.
+sub silent_client($httpd, $url, $room, $requests = 1) {
     socket my $socket, PF_INET, SOCK_STREAM, 0 or die "socket: $!\n";
     setsockopt $socket, SOL_SOCKET, SO_RCVBUF, $room or die "SO_RCVBUF: $!\n";
     connect $socket, pack_sockaddr_in($httpd->{port}, INADDR_LOOPBACK) or die "connect: $!\n";
-    syswrite $socket, "GET $url HTTP/1.1\r\nHost: test.example\r\n\r\n";
+    syswrite $socket, "GET $url HTTP/1.1\r\nHost: test.example\r\n\r\n" x $requests;
     return $socket;
 }
 
