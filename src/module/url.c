@@ -126,9 +126,7 @@ int admission_url_reject(request_rec *r)
     }
     /* Otherwise the thread would read the rest of the body, from a client that
      * might send it slowly, to discard it. */
-    if (!r->connection->master
-        && (apr_table_get(r->headers_in, "Content-Length")
-            || apr_table_get(r->headers_in, "Transfer-Encoding"))) {
+    if (!r->connection->master && ap_request_has_body(r)) {
         r->connection->keepalive = AP_CONN_CLOSE;
     }
     return admission_conf_reject_status(conf);

@@ -419,12 +419,14 @@ void *spool_begin(request_rec *r, admission_visit_t *visit)
 
 /* Many handlers leave it to httpd to send EOS. Send it now, while the rest can
  * be held back and the worker is counted. A filter above might have held back
- * the whole response until EOS. */
+ * the whole response until EOS. httpd first reads the rest of the body, which
+ * might take long. */
 static void send_end(spool_t *spool, int rv)
 {
     request_rec *r = spool->r;
 
-    if (rv == OK && !r->eos_sent && !r->connection->aborted) {
+    if (rv == OK && (spool->data || !ap_request_has_body(r)) && !r->eos_sent
+        && !r->connection->aborted) {
         ap_finalize_request_protocol(r);
     }
 }
