@@ -207,7 +207,7 @@ static bool has_error_page(request_rec *r, int rv)
  * its other streams wait for this permit. @return whether the ticket has
  * ended. */
 static bool end_with_program(request_rec *r, adm_ticket_t *ticket,
-                             bool ends_late, bool keeps_worker)
+                             bool ends_late)
 {
     bool is_stream = r->connection->master != NULL;
     bool is_over = is_stream && adm_program_is_seen(ticket)
@@ -215,11 +215,12 @@ static bool end_with_program(request_rec *r, adm_ticket_t *ticket,
                        : adm_program_has_ended(ticket);
 
     return (is_over || ends_late || is_stream)
-           && admission_release_to_program(ticket, keeps_worker);
+           && admission_release_to_program(ticket, false);
 }
 
 /* @return whether the thread is about to wait for the client, which does not
- * take all that httpd still holds back of the response. */
+ * take all that httpd still holds back of the response. Call after the release:
+ * a client that has its response must find the permit and the worker free. */
 static bool waits_for_client(const request_rec *r)
 {
     conn_rec *c = r->connection;
@@ -231,21 +232,18 @@ static bool waits_for_client(const request_rec *r)
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
                                      int rv, bool ends_late)
 {
-    bool keeps_worker;
-
     adm_program_withdraw();
     if (!atomic_load(&ticket->held)) {
         return true; /* a tunnel has started, or the output has ended */
     }
-    keeps_worker = waits_for_client(r);
     /* SUSPENDED: the handler continues elsewhere. */
     if (rv != SUSPENDED
         && (!adm_program_was_announced(ticket)
             || (!has_error_page(r, rv)
-                && end_with_program(r, ticket, ends_late, keeps_worker)))) {
-        /* Nothing to do if it was released with its program. */
-        admission_release_if_ended(ticket, keeps_worker);
-        if (keeps_worker) {
+                && end_with_program(r, ticket, ends_late)))) {
+        adm_ticket_release(ticket, adm_now());
+        if (waits_for_client(r)) {
+            adm_ticket_take_worker(ticket);
             admission_release_behind_response(r->connection, ticket);
         }
         return true;

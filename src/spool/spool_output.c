@@ -417,16 +417,26 @@ void *spool_begin(request_rec *r, admission_visit_t *visit)
     return spool;
 }
 
+/* @return whether something might be left to send when EOS has come. */
+static bool has_rest(const spool_t *spool)
+{
+    if (!spool->data) {
+        /* A filter above might have held back the whole response. httpd reads
+         * the rest of the body before it sends EOS, which might take long. */
+        return !ap_request_has_body(spool->r);
+    }
+    return !admission_mpm_is_async()
+           || !admission_drain_is_empty(&spool->drain);
+}
+
 /* Many handlers leave it to httpd to send EOS. Send it now, while the rest can
- * be held back and the worker is counted. A filter above might have held back
- * the whole response until EOS. httpd first reads the rest of the body, which
- * might take long. */
+ * be held back and the worker is counted. */
 static void send_end(spool_t *spool, int rv)
 {
     request_rec *r = spool->r;
 
-    if (rv == OK && (spool->data || !ap_request_has_body(r)) && !r->eos_sent
-        && !r->connection->aborted) {
+    if (rv == OK && !r->eos_sent && !r->connection->aborted
+        && has_rest(spool)) {
         ap_finalize_request_protocol(r);
     }
 }
