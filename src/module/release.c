@@ -242,7 +242,7 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
             || (!has_error_page(r, rv)
                 && end_with_program(r, ticket, ends_late)))) {
         adm_ticket_release(ticket, adm_now());
-        if (waits_for_client(r)) {
+        if (!ap_is_HTTP_ERROR(rv) && waits_for_client(r)) {
             adm_ticket_take_worker(ticket);
             admission_release_behind_response(r->connection, ticket);
         }

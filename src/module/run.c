@@ -252,15 +252,16 @@ int admission_run(request_rec *r)
     if (state->enters_for_target
         && adm_outcome_action(state->outcome) != ADM_DROP_CONNECTION) {
         rv = admission_redirect_run(r, run_handlers_behind);
-        if (state->may_suspend && admission_ready_is_leaving(r->connection)) {
-            /* The response's rest is sent without a worker. */
-            rv = SUSPENDED;
-        }
     }
     else {
         admission_report(r);
         rv = act(r, state);
         admission_http2_leave(r, state);
+    }
+    /* The response's rest is sent without a worker. It can be the response of
+     * the request to which a handler has redirected this one. */
+    if (state->may_suspend && admission_ready_is_leaving(r->connection)) {
+        rv = SUSPENDED;
     }
     state->may_suspend = false;
     return rv;

@@ -471,14 +471,18 @@ bool spool_end(void *begun, int rv)
 
 /* ---- the rest, without a worker (event MPM) -------------------------------- */
 
-/* Send the rest with this thread, because the MPM cannot wait for the client. */
+/* Send the rest with this thread, because the MPM cannot wait for the client. If
+ * the permit is still held, the worker is returned with it: the thread might
+ * wait for the program when it destroys the request. */
 static void send_rest_with_worker(spool_t *spool)
 {
     adm_ticket_t *ticket = &spool->visit->ticket;
 
     adm_ticket_take_worker(ticket);
     send_rest(spool);
-    adm_ticket_return_worker(ticket);
+    if (!atomic_load(&ticket->held)) {
+        adm_ticket_return_worker(ticket);
+    }
 }
 
 /* The client takes more, or has timed out. @return whether to wait again. If

@@ -68,12 +68,15 @@ for_each_parking_combo(sub {
 # line in the log.
 for_each_parking_combo(sub {
     my $httpd = start_parking_httpd(tls => 1, threads => $threads, conf => $conf . join '',
-        "Timeout 8\n",
+        "Timeout 8\n", location('/moved.cgi', 'MaxConcurrent 2'),
         section('Directory /', 'RewriteEngine On', 'RewriteRule /inside$ /cgi-bin/heavy [L]'));
-    my $reader = pumped($httpd, 'redirected', 'url', 1, '/inside');
-    $reader->read_on;
-    ok $reader->has_read_all, 'behind a redirect everything arrives';
-    nothing_is_left($httpd, 'redirected');
+    $httpd->put_script('moved.cgi', q(printf 'Location: /cgi-bin/heavy?%s\n\n' "$QUERY_STRING"));
+    for my $path ('/inside', '/moved.cgi') {
+        my $reader = pumped($httpd, "redirected$path" =~ s{/}{-}r, 'tls_url', 1, $path);
+        $reader->read_on;
+        ok $reader->has_read_all, "$path: behind a redirect everything arrives";
+        nothing_is_left($httpd, 'redirected');
+    }
     my @stuck = (pumped($httpd, 'stuck', 'url', 1), pumped($httpd, 'stuck-tls', 'tls_url', 2));
     nothing_is_left($httpd, 'Timeout');
     wait_for { 2 == grep { /id=stuck/ } $httpd->access_log } '... they are in the log';
