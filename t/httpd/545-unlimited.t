@@ -29,7 +29,7 @@ for_each_combo(sub {
 
     # Both that event starts with: one that has its memory and not yet its threads is not
     # told from mod_cgid's daemon, and would go on with the limit.
-    wait_for { 2 <= $httpd->children } 'the children are there';
+    wait_for { 2 <= $httpd->children && $httpd->status->{AdmissionAgent} } 'the children and the agent are there';
     my $is_spoiled = 0;
     SKIP: {
         open my $memory, '+<', "/proc/$httpd->{pid}/mem"
