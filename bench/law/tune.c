@@ -39,18 +39,6 @@ static int windows_of(const scenario_t *scenario)
     return scenario->windows[1].until ? 2 : 1;
 }
 
-/* @return the part of the time in which the server thrashed. */
-static double thrash_of(const world_result_t *result, int from, int until)
-{
-    double sum = 0;
-    int i;
-
-    for (i = from; i < until; i++) {
-        sum += result->thrash_in[i];
-    }
-    return sum / (until - from);
-}
-
 static windows_t look(const scenario_t *scenario, const world_result_t *result,
                       double (*at)(const world_result_t *, int, int))
 {
@@ -86,7 +74,7 @@ static void find_best(const scenario_t *scenario, best_t *any, best_t *calm)
     for (i = 0; i < sizeof(grid) / sizeof(*grid); i++) {
         scenario_run_fixed(scenario, 1, grid[i], &result);
         rate = rates[i] = look(scenario, &result, world_rate);
-        thrash = look(scenario, &result, thrash_of);
+        thrash = look(scenario, &result, world_thrash);
         for (w = 0; w < windows_of(scenario); w++) {
             note_best(any, w, grid[i], rate.number[w]);
             if (thrash.number[w] <= CALM) {

@@ -8,7 +8,8 @@
  *
  * A request whose client reads slowly, or whose response goes on with another
  * URL, can last long after its program. The permit is then left to the program,
- * and the agent releases it when the program has ended.
+ * and the agent releases it when the program has ended. On prefork and worker,
+ * the bucket then returns the worker, which has waited for the client.
  */
 #include <httpd.h>
 #include <http_core.h>
@@ -242,6 +243,8 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
             || (!has_error_page(r, rv)
                 && end_with_program(r, ticket, ends_late)))) {
         adm_ticket_release(ticket, adm_now());
+        /* After an error, the response is still to come: from an ErrorDocument
+         * of a zone, it takes a worker itself. */
         if (!ap_is_HTTP_ERROR(rv) && waits_for_client(r)) {
             adm_ticket_take_worker(ticket);
             admission_release_behind_response(r->connection, ticket);

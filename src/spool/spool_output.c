@@ -462,6 +462,8 @@ bool spool_end(void *begun, int rv)
     if (spool->end && rv != OK && rv != DONE) {
         send_rest(spool);
     }
+    /* A request that goes on with its permit, as for an ErrorDocument, keeps the
+     * worker. */
     if (admission_mpm_is_async()
         && (spool->end || !atomic_load(&spool->visit->ticket.held))) {
         adm_ticket_return_worker(&spool->visit->ticket);

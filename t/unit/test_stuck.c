@@ -287,8 +287,7 @@ static void *continue_later(void *unused)
     return NULL;
 }
 
-/* Otherwise the request would wait for its sender, which waits for the request. A busy machine
- * might let the owner go on too late: the wait is a second, not less. */
+/* It would wait for its sender, which waits for it. A busy machine might take more than the second. */
 TEST(a_permit_moves_on_when_the_lock_is_free_again)
 {
     char name[ADM_TICKET_NAME_LENGTH];

@@ -546,6 +546,11 @@ double world_limit(const world_result_t *result, int from, int until)
     return mean_of(result->limit, from, until);
 }
 
+double world_thrash(const world_result_t *result, int from, int until)
+{
+    return mean_of(result->thrash_in, from, until);
+}
+
 int world_seconds_to(const world_result_t *result, double rate, int from, int until)
 {
     int at;

@@ -68,6 +68,9 @@ double world_rate(const world_result_t *result, int from, int until);
 /** @return the mean limit. */
 double world_limit(const world_result_t *result, int from, int until);
 
+/** @return the part of the time in which it thrashed. */
+double world_thrash(const world_result_t *result, int from, int until);
+
 /** @return seconds from @a from until the next five give 95 % of a rate, less
  *  3 % for the noise of 5 s; -1 if they never do before @a until. */
 int world_seconds_to(const world_result_t *result, double rate, int from, int until);
