@@ -84,7 +84,7 @@ TEST(a_dry_run_lets_its_queue_grow_and_shrink)
     ck_assert_uint_le(shown("dry-full"), 5);
     ck_assert_uint_ge(shown("dry-wait-usec"), 3 * shown("dry-queued") * ADM_USEC_PER_SEC);
     /* Once all requests that would have waited are served, the queue is empty. */
-    tell("queued-max 5; wait 6s; A in");
+    tell("queued-max 5; wait 1s; A dry-queued; A leaves; wait 6s; A in");
 }
 
 /* A request that would have been rejected runs, and causes no other rejection. */
