@@ -33,9 +33,9 @@ STORY(a_key_waits_with_several_priorities,
       "flows; zone 1 20; key 1 A in; key 1 BC waits; key 1 high D waits; key 1 low E waits;"
       "A>D>B>E>C");
 
-STORY(a_high_one_that_cannot_run_does_not_keep_a_low_one,
-      "flows; zone 1 20; children 2; key 1 A in; key 2 high B parked; child 2 key 3 low C parked;"
-      "no-room 1; A leaves; has C");
+STORY(a_priority_that_cannot_run_does_not_keep_another,
+      "flows; zone 1 20; children 2; key 1 A in; key 2 high BDE parked; child 2 key 3 low C parked;"
+      "no-room 1; A leaves; has C; child 2 key 4 F parked; room 1; no-room 2; C>B>D>E");
 
 STORY(silent_winners_make_room_for_an_expensive_request,
       "flows; zone 2 20; children 2; key 1 AB in; key 2 C parked; key 3 D parked;"
