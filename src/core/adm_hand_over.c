@@ -70,10 +70,10 @@ static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     wakes->granted[wakes->count++] = wake_of(segment, idx);
 }
 
-/* Revoke a grant: the ticket waits again, at its old position in the queue.
- * @return false if its request has started in the meantime, and so keeps the
+/* Revoke a grant: the ticket waits again, at its old position in the queue. Has
+ * no effect if its request has started in the meantime, and so keeps the
  * permit. */
-static bool pass_on_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+static void pass_on_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                            uint32_t idx)
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
@@ -82,7 +82,7 @@ static bool pass_on_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     /* T14_pass_on */
     if (!atomic_compare_exchange_strong(&ticket->state, &granted,
                                         ADM_TICKET_WAITING)) {
-        return false;
+        return;
     }
     ADM_FAULT(pass_stored);
     adm_link_remove_locked(adm_grants_of(segment, zone), idx);
@@ -93,7 +93,6 @@ static bool pass_on_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                             FAIR_FLOW_WAITS);
     zone->figures.grants_passed_on++;
     zone->passed_in_row++;
-    return true;
 }
 
 void adm_hand_over_settle_ticket_locked(adm_segment_t *segment,
