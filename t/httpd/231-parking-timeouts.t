@@ -103,7 +103,7 @@ for_each_parking_combo(sub {
     $httpd->expect_rejections($name, 'long')->start;
     my ($hold) = ask_line($httpd, 'go', 0, '/cgi-bin/');
     my @clients = map { $httpd->ask("/cgi-bin/heavy?id=late") } 1 .. 20;
-    $httpd->zone_becomes('/cgi-bin/', 'twenty wait', Queued => 20);
+    wait_for { my $zone = $httpd->zone('/cgi-bin/'); $zone->{Queued} + $zone->{RejectedTimeout} == 20 } 'twenty wait';
     my @busy = map { $httpd->ask('/cgi-bin/free?id=busy&ms=2500') } 2 .. $threads;
     is_deeply statuses(answers(@clients)), { 503 => 20 }, 'each of them is rejected';
     is_deeply statuses(answers(@busy)), { 200 => $threads - 1 }, 'all workers were busy';
