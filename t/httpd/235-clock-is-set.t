@@ -23,7 +23,7 @@ Timeout 20
 @{[ $combo->{cgi} eq 'cgid' ? 'CGIDScriptTimeout 60' : () ]}
 CONF
         location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5 timeout=60s'),
-        location('/cgi-bin/short', 'MaxConcurrent 1', 'AdmissionQueue 5 timeout=1s'),
+        location('/cgi-bin/short', 'MaxConcurrent 1', 'AdmissionQueue 5 timeout=2s'),
         location('/cgi-bin/free', 'MaxConcurrent 2', 'AdmissionQueue 0'));
     $httpd->expect_rejections('test.example:/cgi-bin/short', 'long');
     Admission::File::spill("$httpd->{dir}/heavy/clock", "0\n");
