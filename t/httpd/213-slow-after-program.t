@@ -28,7 +28,7 @@ sub start {
         location('/plain-brief.cgi', 'MaxConcurrent 12', 'AdmissionQueue 5', 'AdmissionSpool response=off'),
         location('/exec.shtml', 'MaxConcurrent 12', 'AdmissionQueue 5', 'AdmissionHandlers all'),
         location('/end.lua', 'MaxConcurrent 12', 'AdmissionQueue 5', 'SetHandler lua-script',
-                 'SetOutputFilter BUFFER', 'BufferSize 9000000'),
+                 'SetOutputFilter BUFFER', 'BufferSize 9000000', 'AdmissionSpool request=off'),
         location('/file.txt', 'MaxConcurrent 12', 'AdmissionQueue 5', 'AdmissionHandlers all', 'EnableSendfile on'),
         location('/other.cgi', 'MaxConcurrent 1', 'AdmissionZone other', 'AdmissionQueue 5'));
     for my $name (keys %script) {
@@ -73,6 +73,11 @@ for_each_combo(sub {
                 "$url: the workers that wait for clients are counted";
             close $_ for @clients;
         }
+        my $upload = $httpd->ask('/end.lua', method => 'POST', headers => ['Content-Length: 10'])->send('123');
+        $httpd->zone_becomes('/end.lua', 'a body that its handler does not read: no permit', Active => 0,
+                             Admitted => $seconds < 1 ? 13 : 1);
+        server_becomes($httpd, '... its worker is counted', AdmissionReserveFree => $free - 1, BusyWorkers => 2);
+        is length $upload->send('4567890')->answer->{body}, 5_000_000, '... the response comes when it has been read';
         if ($has_http2) {
             my $reader = slow_reader($httpd->tls_url('/late.cgi'), qw(--http2 --limit-rate 64k))->stop_reading;
             $released->('HTTP/2');
