@@ -47,17 +47,9 @@ static ap_filter_rec_t *spool_filter;
  * handler has returned. */
 static void release_permit(spool_t *spool)
 {
-    adm_ticket_t *ticket = &spool->visit->ticket;
-    conn_rec *c = spool->r->connection;
-    bool is_async = admission_mpm_is_async();
-    bool keeps_worker = !is_async || !spool->has_returned;
-
-    if (c->master) {
-        admission_release_if_ended(ticket, keeps_worker);
-    }
-    else if (admission_release_to_program(ticket, keeps_worker) && !is_async) {
-        admission_release_behind_response(c, ticket);
-    }
+    admission_release_before_rest(spool->r->connection, &spool->visit->ticket,
+                                  !admission_mpm_is_async()
+                                      || !spool->has_returned);
 }
 
 static apr_status_t write_data(spool_t *spool)
@@ -417,15 +409,11 @@ void *spool_begin(request_rec *r, admission_visit_t *visit)
     return spool;
 }
 
-/* @return whether something might be left to send when EOS has come. */
+/* @return whether something might be left to send when EOS has come. Without
+ * data, a filter above might have held back the whole response. */
 static bool has_rest(const spool_t *spool)
 {
-    if (!spool->data) {
-        /* A filter above might have held back the whole response. httpd reads
-         * the rest of the body before it sends EOS, which might take long. */
-        return !ap_request_has_body(spool->r);
-    }
-    return !admission_mpm_is_async()
+    return !spool->data || !admission_mpm_is_async()
            || !admission_drain_is_empty(&spool->drain);
 }
 
