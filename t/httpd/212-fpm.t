@@ -1,6 +1,6 @@
 # PHP-FPM as the manual sets it up, SetHandler "proxy:unix:...|fcgi://localhost/": a
 # FastCGI responder that answers when its gate is open, and PHP itself where it is
-# installed. A permit stays with a backend that works, also when the client leaves.
+# installed, also as mod_php. A permit stays with a backend that works, also when the client leaves.
 
 use AdmissionTest;
 use AdmissionTest::Backend;
@@ -75,6 +75,18 @@ for_each_combo(sub {
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');
 
 # PHP finds that its client has left when it writes, so it works until then.
+sub put_script {
+    my ($httpd) = @_;
+    $httpd->put('x.php', <<"PHP");
+<?php
+\$name = \$_GET['until'] ?? 'none';
+function note(\$line) { file_put_contents('$httpd->{dir}/heavy/record', "\$line\\n", FILE_APPEND); }
+note("start \$name");
+while (\$name != 'none' && !file_exists('$httpd->{dir}/heavy/' . \$name)) { usleep(20000); clearstatcache(); }
+note("end \$name");
+PHP
+}
+
 my ($fpm) = reverse sort grep { -x } map { glob "$_/php-fpm*" } qw(/usr/sbin /usr/local/sbin);
 for_each_combo(sub {
     my ($combo) = @_;
@@ -94,14 +106,7 @@ listen.mode = 0666
 pm = static
 pm.max_children = 4
 CONF
-    $httpd->put('x.php', <<"PHP");
-<?php
-\$name = \$_GET['until'] ?? 'none';
-function note(\$line) { file_put_contents('$dir/heavy/record', "\$line\\n", FILE_APPEND); }
-note("start \$name");
-while (\$name != 'none' && !file_exists('$dir/heavy/' . \$name)) { usleep(20000); clearstatcache(); }
-note("end \$name");
-PHP
+    put_script($httpd);
     # Its keeper removes the directory of the log.
     mkdir "$dir/keeper";
     my ($pid, $keeper) = keep("$dir/keeper/log", $fpm, '-F', '-n', '-y', "$dir/fpm.conf");
@@ -112,3 +117,24 @@ PHP
     waitpid $keeper, 0;
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
+
+my ($libphp) = reverse sort map { glob Admission::Config::modules_dir() . "/$_" } qw(libphp8*.so libphp.so);
+for_each_combo(sub {
+    plan skip_all => 'mod_php is not installed' if !$libphp;
+    my $httpd = new_httpd(workers => 10, conf => join '',
+        "LoadModule php_module $libphp\n", "php_admin_value post_max_size 10\n",
+        section('FilesMatch "\.php$"', 'SetHandler application/x-httpd-php', 'MaxConcurrent 1',
+                'AdmissionQueue 1 timeout=20s', 'AdmissionZone php', 'AdmissionSpool request=off'));
+    put_script($httpd);
+    $httpd->expect_rejections('php', 'full')->allow_in_log(qr/php:warn.*POST Content-Length/)->start;
+    permit_stays($httpd, $_) for qw(leave abort);
+    my @two = map { $httpd->ask('/x.php?until=go') } 1, 2;
+    $httpd->zone_becomes('php', 'a script runs, another waits', Active => 1, Queued => 1);
+    is $httpd->get('/x.php')->{status}, 503, '... the next is rejected';
+    is $httpd->get('/static.txt')->{status}, 200, '... a file is served';
+    $httpd->serves('go', '... the two are served', @two);
+    my $upload = $httpd->ask('/x.php', method => 'POST', headers => ['Content-Length: 100'])->send('x');
+    $httpd->zone_becomes('php', 'PHP reads all of a body that is too long for it', Active => 1);
+    is $upload->send('x' x 99)->answer->{status}, 200, '... and then responds';
+    $httpd->comes_to_rest->stop;
+}, 'prefork+cgi');
