@@ -232,14 +232,14 @@ void admission_release_before_rest(conn_rec *c, adm_ticket_t *ticket,
 }
 
 /* @return whether httpd is about to discard what the handler has not read of
- * the body, if there is one. An ErrorDocument shares the permit. */
+ * the body, if there is one. */
 static bool httpd_discards(request_rec *r, int rv)
 {
     const conn_rec *c = r->connection;
 
-    return rv != SUSPENDED && rv != DECLINED && !has_error_page(r, rv)
-           && !ap_status_drops_connection(rv) && !r->main && !c->aborted
-           && c->keepalive != AP_CONN_CLOSE && ap_request_has_body(r);
+    return rv != SUSPENDED && rv != DECLINED && !ap_status_drops_connection(rv)
+           && !r->main && !c->aborted && c->keepalive != AP_CONN_CLOSE
+           && ap_request_has_body(r);
 }
 
 /* @return whether the handler has read the body, up to a rest that is short and
@@ -262,14 +262,25 @@ void admission_release_before_discard(request_rec *r, adm_ticket_t *ticket,
                                       int rv)
 {
     conn_rec *c = r->connection;
+    bool is_error = ap_is_HTTP_ERROR(rv);
 
     if (!adm_ticket_is_in_use(ticket) || !httpd_discards(r, rv)
+        || (has_error_page(r, rv) && adm_program_was_announced(ticket))
         || is_body_read(r)) {
         return;
     }
-    admission_release_before_rest(c, ticket, true);
+    if (is_error) {
+        admission_release_if_ended(ticket, true);
+    }
+    else {
+        admission_release_before_rest(c, ticket, true);
+    }
     if (ap_discard_request_body(r) != OK) {
         c->keepalive = AP_CONN_CLOSE;
+    }
+    /* An ErrorDocument of a zone takes a worker itself. */
+    if (is_error && !atomic_load(&ticket->held)) {
+        adm_ticket_return_worker(ticket);
     }
 }
 

@@ -21,7 +21,7 @@ my $BIG = 20_000_000;
 sub start {
     my ($seconds, @options) = @_;
     my $httpd = new_httpd(workers => 40, modules => [qw(lua buffer)], @options, conf => join '',
-        "SendBufferSize 65536\n", "ErrorDocument 500 /big.txt\n",
+        "SendBufferSize 65536\n", "ErrorDocument 500 /big.txt\n", "ErrorDocument 409 /brief.cgi?7\n",
         section('LocationMatch ^/\w+\.cgi', 'MaxConcurrent 12', 'AdmissionZone z', 'AdmissionQueue 5'),
         section('LocationMatch ^/solo', 'MaxConcurrent 1', 'AdmissionZone solo', 'AdmissionQueue 0',
                 'ErrorDocument 500 /solo-brief.cgi?7'),
@@ -37,7 +37,9 @@ sub start {
     $httpd->put_heavy('other.cgi');
     $httpd->put($_, 'x' x $BIG) for 'big.txt', 'file.txt';
     $httpd->put('exec.shtml', '<!--#exec cmd="seq -f %09.0f 1 500000" -->');
-    $httpd->put('end.lua', 'function handle(r) r:puts(string.rep("x", 5000000)) return apache2.OK end');
+    $httpd->put('end.lua', 'function handle(r)
+        if r.args == "fails" then return 409 end
+        r:puts(string.rep("x", 5000000)) return apache2.OK end');
     $httpd->put('page.shtml', '<!--#include virtual="/brief.cgi?1" --><!--#include virtual="/other.cgi" -->');
     $httpd->put('solo-exec.shtml', '<!--#exec cmd="echo executed" -->');
     $httpd->put('solo.shtml', '<!--#include virtual="/solo-brief.cgi?1" --><!--#include virtual="/solo-brief.cgi?2" -->');
@@ -73,11 +75,14 @@ for_each_combo(sub {
                 "$url: the workers that wait for clients are counted";
             close $_ for @clients;
         }
-        my $upload = $httpd->ask('/end.lua', method => 'POST', headers => ['Content-Length: 10'])->send('123');
-        $httpd->zone_becomes('/end.lua', 'a body that its handler does not read: no permit', Active => 0,
-                             Admitted => $seconds < 1 ? 13 : 1);
-        server_becomes($httpd, '... its worker is counted', AdmissionReserveFree => $free - 1, BusyWorkers => 2);
-        is length $upload->send('4567890')->answer->{body}, 5_000_000, '... the response comes when it has been read';
+        my $ran = $httpd->zone('/end.lua')->{Admitted};
+        for my $url ('/end.lua', '/end.lua?fails') {
+            my $upload = $httpd->ask($url, method => 'POST', headers => ['Content-Length: 10'])->send('123');
+            $httpd->zone_becomes('/end.lua', "$url does not read the body: no permit", Active => 0, Admitted => ++$ran);
+            server_becomes($httpd, '... its worker is counted', AdmissionReserveFree => $free - 1, BusyWorkers => 2);
+            like $upload->send('4567890')->answer->{body}, qr/^(?:x+|0*7)$/m, '... the response comes after it';
+            $released->('its error page') if $url =~ /fails/;
+        }
         if ($has_http2) {
             my $reader = slow_reader($httpd->tls_url('/late.cgi'), qw(--http2 --limit-rate 64k))->stop_reading;
             $released->('HTTP/2');
