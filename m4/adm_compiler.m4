@@ -2,15 +2,15 @@ dnl Flags of the compiler. They are kept out of CFLAGS, which belongs to the
 dnl user, and are not used for configure's own probes, which they would break.
 
 dnl ADM_TRY_CFLAG(flag): adds it to ADM_CFLAGS if the compiler knows it. Asks
-dnl for -Wname where flag is -Wno-name, which gcc accepts with any name.
+dnl for -Wname where flag is -Wno-name, which gcc accepts with any name. Not
+dnl AC_COMPILE_IFELSE: -Wunused-macros finds the macros of configure unused.
 AC_DEFUN([ADM_TRY_CFLAG], [
     AC_MSG_CHECKING([whether $CC knows $1])
-    adm_save_CFLAGS=$CFLAGS
-    CFLAGS="$CFLAGS -Werror m4_bpatsubst([$1], [^-Wno-], [-W])"
-    AC_COMPILE_IFELSE([AC_LANG_PROGRAM()],
+    echo 'extern int nothing;' >conftest.c
+    AS_IF([$CC $CFLAGS -Werror m4_bpatsubst([$1], [^-Wno-], [-W]) -c conftest.c \
+               >&AS_MESSAGE_LOG_FD 2>&1],
         [AC_MSG_RESULT([yes]); ADM_CFLAGS="$ADM_CFLAGS $1"],
         [AC_MSG_RESULT([no])])
-    CFLAGS=$adm_save_CFLAGS
 ])
 
 dnl ADM_SAME_NUMBERS: the law of `auto` yields the same numbers on every processor.
@@ -30,7 +30,7 @@ AC_DEFUN([ADM_SAME_NUMBERS], [
 
 AC_DEFUN([ADM_COMPILER_FLAGS], [
     AC_ARG_ENABLE([werror],
-        [AS_HELP_STRING([--enable-werror], [treat warnings as errors])])
+        [AS_HELP_STRING([--enable-werror], [more warnings, which are errors])])
 
     ADM_STRIP_LTO([CFLAGS])
     ADM_CFLAGS=-std=gnu11
@@ -45,7 +45,13 @@ AC_DEFUN([ADM_COMPILER_FLAGS], [
     dnl gcc on 32-bit x86: only this module's own processes share its structs.
     ADM_TRY_CFLAG([-Wno-psabi])
     ADM_SAME_NUMBERS
-    AS_IF([test "$enable_werror" = yes], [ADM_CFLAGS="$ADM_CFLAGS -Werror"])
+    AS_IF([test "$enable_werror" = yes], [
+        m4_foreach_w([adm_flag],
+            [-Wshadow -Wundef -Wvla -Wformat=2 -Wpointer-arith -Wunused-macros
+             -Wwrite-strings -Wlogical-op -Wduplicated-cond -Wduplicated-branches],
+            [ADM_TRY_CFLAG(adm_flag)])
+        ADM_CFLAGS="$ADM_CFLAGS -Werror"
+    ])
     AC_SUBST([ADM_CFLAGS])
 
     dnl Tests share one list of libraries; each links what it uses of it.

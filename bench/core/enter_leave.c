@@ -131,12 +131,12 @@ static setting_t settings[20];
 static unsigned setting_count;
 
 static void add(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
-                const char *format, unsigned number)
+                unsigned number, const char *what)
 {
     setting_t *setting = &settings[setting_count++];
 
     *setting = (setting_t){ .child = child, .zone = zone, .entry = entry };
-    snprintf(setting->name, sizeof(setting->name), format, number);
+    snprintf(setting->name, sizeof(setting->name), "%u %s", number, what);
 }
 
 static void add_line_elsewhere(unsigned waiting)
@@ -146,7 +146,7 @@ static void add_line_elsewhere(unsigned waiting)
     adm_zone_t zone = add_zone(segment, "free", 10);
 
     fill_line(child, add_zone(segment, "full", 0), waiting);
-    add(child, zone, (adm_entry_t){ 0 }, "%u wait in another zone", waiting);
+    add(child, zone, (adm_entry_t){ 0 }, waiting, "wait in another zone");
 }
 
 /* A dry run admits a request although others wait. */
@@ -157,8 +157,8 @@ static void add_line_here(unsigned waiting)
     adm_zone_t zone = add_zone(segment, "full", 0);
 
     fill_line(child, zone, waiting);
-    add(child, zone, (adm_entry_t){ .dry_run = true }, "%u wait in this zone",
-        waiting);
+    add(child, zone, (adm_entry_t){ .dry_run = true }, waiting,
+        "wait in this zone");
 }
 
 static void add_zones(unsigned zones)
@@ -174,11 +174,10 @@ static void add_zones(unsigned zones)
         snprintf(name, sizeof(name), "zone %u", n);
         zone = add_zone(segment, name, 10);
     }
-    add(child, zone, (adm_entry_t){ 0 }, zones == 1 ? "%u zone" : "%u zones",
-        zones);
+    add(child, zone, (adm_entry_t){ 0 }, zones, zones == 1 ? "zone" : "zones");
     if (zones == 1) {
-        add(child, zone, (adm_entry_t){ .worker = ADM_WORKER_ONE },
-            "%u zone, with a worker reserved", zones);
+        add(child, zone, (adm_entry_t){ .worker = ADM_WORKER_ONE }, zones,
+            "zone, with a worker reserved");
     }
 }
 
@@ -197,8 +196,8 @@ static void add_keys(unsigned keys)
                  == ADM_ADMITTED,
              "a key is not in");
     }
-    add(child, zone, (adm_entry_t){ .key = 1 },
-        keys == 1 ? "%u key" : "%u keys", keys);
+    add(child, zone, (adm_entry_t){ .key = 1 }, keys,
+        keys == 1 ? "key" : "keys");
     settings[setting_count - 1].keys = keys;
 }
 
@@ -237,10 +236,11 @@ static double measure(const setting_t *setting)
 }
 
 /* Median, minimum and maximum. */
-static void print_of(double *numbers, unsigned count, const char *format)
+static void print_of(double *numbers, unsigned count, int width, int decimals)
 {
     qsort(numbers, count, sizeof(double), by_size);
-    printf(format, numbers[count / 2], numbers[0], numbers[count - 1]);
+    printf(" %*.*f %*.*f %*.*f", width, decimals, numbers[count / 2], width,
+           decimals, numbers[0], width, decimals, numbers[count - 1]);
 }
 
 static void print_settings(unsigned rounds)
@@ -255,9 +255,11 @@ static void print_settings(unsigned rounds)
         for (round = 0; round < rounds; round++) {
             ratios[round] = settings[n].nsec[round] / first[round];
         }
-        printf("%-32s ", settings[n].name);
-        print_of(settings[n].nsec, rounds, "%8.1f %8.1f %8.1f  ");
-        print_of(ratios, rounds, "%6.2f %6.2f %6.2f\n");
+        printf("%-32s", settings[n].name);
+        print_of(settings[n].nsec, rounds, 8, 1);
+        printf(" ");
+        print_of(ratios, rounds, 6, 2);
+        printf("\n");
     }
 }
 

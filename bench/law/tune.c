@@ -123,14 +123,14 @@ static void lower(const scenario_t *scenario, uint64_t seed,
     }
 }
 
-static void print_windows(const scenario_t *scenario, const char *format,
+static void print_windows(const scenario_t *scenario, int decimals,
                           const windows_t *windows)
 {
     printf(" | ");
-    printf(format, windows->number[0]);
+    printf("%.*f", decimals, windows->number[0]);
     if (windows_of(scenario) == 2) {
         printf(", ");
-        printf(format, windows->number[1]);
+        printf("%.*f", decimals, windows->number[1]);
     }
 }
 
@@ -157,8 +157,8 @@ static void print_side(const scenario_t *scenario, uint32_t off)
     scenario_run(scenario, 1, off, &result);
     rate = look(scenario, &result, world_rate);
     limit = look(scenario, &result, world_limit);
-    print_windows(scenario, "%.1f", &rate);
-    print_windows(scenario, "%.1f", &limit);
+    print_windows(scenario, 1, &rate);
+    print_windows(scenario, 1, &limit);
     printf(" | %.1f | %d", result.thrash, result.changes);
 }
 
@@ -200,7 +200,7 @@ static void print_other(const scenario_t *scenario, const best_t *calm)
         lower(scenario, seed, &rate, calm, &over);
         thrash = result.thrash > thrash ? result.thrash : thrash;
     }
-    print_windows(scenario, "%.2f", &over);
+    print_windows(scenario, 2, &over);
     printf(" | %.0f |\n", thrash);
     fflush(stdout);
 }
@@ -236,13 +236,13 @@ static void print_row(const scenario_t *scenario, uint32_t off)
                                            : slowest;
     }
     printf("| %s | %s", scenario->name, scenario->what);
-    print_windows(scenario, "%.0f", &any.limit);
-    print_windows(scenario, "%.0f", &calm.limit);
+    print_windows(scenario, 0, &any.limit);
+    print_windows(scenario, 0, &calm.limit);
     times = over_least(scenario, &mean, &limits);
-    print_windows(scenario, "%.1f", &limits);
-    print_windows(scenario, "%.2f", &times);
-    print_windows(scenario, "%.2f", &over_any);
-    print_windows(scenario, "%.2f", &over_calm);
+    print_windows(scenario, 1, &limits);
+    print_windows(scenario, 2, &times);
+    print_windows(scenario, 2, &over_any);
+    print_windows(scenario, 2, &over_calm);
     if (slowest < 0) {
         printf(" | - | %.1f | %d", thrash, changes);
     }
