@@ -192,6 +192,7 @@ sub defines($self) {
 sub comes_up($self) {
     return $self->soon(sub {
         return 'died' if $self->has_exited;
+        return if !$ENV{PREFIX} && !$self->runs_programs; # rules can lead the page to a program
         my $answer = eval { $self->get('/server-status?auto') };
         # Of a program that PREFIX starts and that does not become httpd, it is a child.
         ($self->{pid}) = $self->slurp('run/httpd.pid') =~ /(\d+)/ if $answer && $ENV{PREFIX};
