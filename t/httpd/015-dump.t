@@ -13,7 +13,7 @@ sub dump_of {
     is $status, 0, 'the configuration is fine' or diag $output;
     my (undef, $quiet) = $httpd->configtest;
     unlike $quiet, qr/^  \S+ limit /m, '... and nothing is printed unless asked for';
-    return $output =~ /^  (\S+ limit .*)$/mg;
+    return $output =~ /^  (\S.*? limit .*)$/mg;
 }
 
 # The places below are lines of this text. Virtual hosts without a name have that of the server,
@@ -42,6 +42,24 @@ lines_are([ dump_of($conf) ], [ map {
     my ($name, $limit, $queue, $timeout, $spool, $places) = @$_;
     qr/^\Q$name limit $limit queue $queue timeout $timeout\Ems .* spool $spool .*\($places\)$/
 } @zones ], 'each zone has its line, and places');
+
+# The rows of the manual's table "Names of zones". Everything but a <Location> has its kind in the name.
+my @limit = 'MaxConcurrent 1';
+my @rows = (
+    [ '*'               => "@limit\n" ],
+    [ '/reports'        => location('"/reports"', @limit) ],
+    [ '~^/x'            => section('LocationMatch "^/x"', @limit) ],
+    [ '~^/y'            => section('Location ~ "^/y"', @limit) ],
+    [ 'Files:*.cgi'     => section('Files "*.cgi"', @limit) ],
+    [ 'Files:~\.php$'   => section('FilesMatch "\.php$"', @limit) ],
+    [ 'Files:~\.pl$'    => section('Files ~ "\.pl$"', @limit) ],
+    [ 'Directory:~^/s'  => section('DirectoryMatch "^/s"', @limit) ],
+    [ 'Proxy:http://backend/*' => section('Proxy "http://backend/*"', @limit) ],
+    [ 'Directory:/srv/www Files:*.pl' => section('Directory "/srv/www"', section('Files "*.pl"', @limit)) ],
+    [ 'named'           => section('If "true"', section('Files "*.cgi"', @limit, 'AdmissionZone named')) ],
+);
+is_deeply [ sort map { s/ limit .*//r } dump_of(join('', map { $_->[1] } @rows), 'proxy') ],
+    [ sort map { $_->[0] eq 'named' ? 'named' : "test.example:$_->[0]" } @rows ], 'each kind of section has its name';
 
 # What only decides whether something is read is no part of a zone's name.
 my %around = (IfModule => '!none', IfDefine => '!NONE', IfFile => '/', IfDirective => 'LoadModule',
