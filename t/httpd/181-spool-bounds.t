@@ -4,7 +4,6 @@
 use AdmissionTest;
 use Admission::Parking;
 use Admission::Slow;
-use Time::HiRes 'sleep';
 
 my $zone = '/cgi-bin/';
 
@@ -59,9 +58,9 @@ sub limited {
 
 # It stops before the bulk.
 sub reader_of {
-    my ($httpd) = @_;
-    my $reader = slow_reader($httpd->url("/cgi-bin/heavy?early=1&until=go&bulk=$BULK"))->stop_reading;
-    $httpd->open_gate('go');
+    my ($httpd, $name) = @_;
+    my $reader = slow_reader($httpd->url("$zone$name/heavy?early=1&until=$name&bulk=$BULK"))->stop_reading;
+    $httpd->open_gate($name);
     return $reader;
 }
 
@@ -71,7 +70,7 @@ sub without_unnamed_files {
     my $httpd = faulty(new_httpd(conf => "AdmissionSpoolLimit 1G $disk\n"
                                  . location($zone, 'MaxConcurrent 1', 'AdmissionQueue 5')))->start;
     $httpd->put('../heavy/named', '');
-    my $reader = reader_of($httpd);
+    my $reader = reader_of($httpd, 'named');
     $httpd->zone_becomes($zone, 'a file system without O_TMPFILE: a response is stored', Active => 0, Admitted => 1);
     ok -s "$httpd->{dir}/heavy/unnamed_failed", '... in a file that had a name';
     is_deeply [ glob "$disk/*" ], [], '... and has lost it';
@@ -79,20 +78,23 @@ sub without_unnamed_files {
     ok $reader->has_read_all, '... everything arrives';
 }
 
-# The program of a dry run waits for its client, as without the module.
-sub kept_in_no_dry_run {
-    my $httpd = start_httpd(conf => location($zone, 'MaxConcurrent 1', 'AdmissionQueue 5', 'AdmissionDryRun On'));
-    my $reader = reader_of($httpd);
-    sleep 0.3;
-    is $httpd->status->{AdmissionSpooled}, 0, 'nothing of a dry run is stored';
-    is scalar(my @programs = $httpd->live_programs_now), 1, '... its program waits for its client';
-    $reader->read_on;
-    ok $reader->has_read_all, '... which gets everything';
+# In a dry run, and where nothing may be stored, the program waits for its client, as without the
+# module: still when the response of a later program has been stored.
+sub kept_only_where_it_may_be {
+    my %off = (dry => 'AdmissionDryRun On', off => 'AdmissionSpool response=off');
+    my $httpd = start_httpd(conf => join '', "AdmissionQueue 5\n", location($zone, 'MaxConcurrent 1'),
+                            map { location("$zone$_/", 'MaxConcurrent 1', $off{$_}) } sort keys %off);
+    my @readers = map { reader_of($httpd, $_) } sort(keys %off), 'stored';
+    $httpd->zone_becomes($zone, 'a response is stored', Active => 0, Admitted => 1);
+    $httpd->zone_becomes("$zone$_/", "... not with $off{$_}: its permit is held", Active => 1) for sort keys %off;
+    is scalar(my @programs = $httpd->live_programs_now), 2, '... and its program waits for its client';
+    $_->read_on for @readers;
+    is scalar(grep { $_->has_read_all } @readers), 3, '... which gets everything';
 }
 
 for_each_combo(sub {
     without_unnamed_files() if !$ENV{ADMISSION_SANITIZER};    # which must be loaded first
-    kept_in_no_dry_run();
+    kept_only_where_it_may_be();
     limited('AdmissionSpoolLimit', 'AdmissionSpoolLimit 1M', '', \&readers, \&senders);
     limited('ulimit -f', '', 'ulimit -f 2048 && exec', \&readers);
     SKIP: {
