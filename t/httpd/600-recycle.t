@@ -158,13 +158,19 @@ CONF
     is scalar(uniq @quotas), $children, '... and each another one' or diag "@quotas";
 }, 'worker+cgid', 'event+cgid');
 
-# ---- off -----------------------------------------------------------------------------
+# ---- MaxConnectionsPerChild ------------------------------------------------------------
 
 for_each_combo(sub {
-    my $httpd = start_prefork('');
-    my $before = join ' ', sort $httpd->children;
+    for ([ 0 ], [ 1, 'MaxConnectionsPerChild 2' ], [ 1, 'MaxConnectionsPerChild 2', 'AdmissionRecycle off' ],
+         [ 0, 'MaxConnectionsPerChild 2', 'AdmissionRecycle 1000' ]) {
+        my ($ends, @conf) = @$_;
+        my $httpd = start_prefork(join "\n", @conf);
+        my $before = join ' ', sort $httpd->children;
+        my $as_before = sub { return $before eq join ' ', sort $httpd->children };
 
-    answers(map { $httpd->ask('/') } 1 .. 8) for 1 .. 10;
-    is recycled($httpd), 0, 'without the directive no child exits';
-    is join(' ', sort $httpd->children), $before, '... and the children are the same';
+        answers(map { $httpd->ask('/') } 1 .. 8) for 1 .. 10;
+        $ends ? wait_for { !$as_before->() } "'@conf': children end" : ok $as_before->(), "'@conf': no child ends";
+        is recycled($httpd), 0, '... and none by AdmissionRecycle';
+        $httpd->stop;
+    }
 }, 'prefork+cgi');
