@@ -201,6 +201,32 @@ sub decides_in_full_zones {
     $httpd->zone_becomes($_, '... with all permits', Active => 0, Queued => 0) for qw(files search);
 }
 
+# The page of another error than a missing file's has its own URL's limit.
+my %errors = ('/search/denied' => 403, '/search/proxied' => 404);
+
+sub make_errors {
+    my ($httpd) = @_;
+    my (undef, $port) = start_backend(sub { syswrite $_[0], "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n" });
+
+    $httpd->put_heavy('page.cgi');
+    return virtual_host('errors.example', "ProxyPass /search/proxied http://127.0.0.1:$port/",
+        'ProxyErrorOverride On', (map { "ErrorDocument $_ /page.cgi" } values %errors),
+        location('/search', 'MaxConcurrent 1', 'AdmissionZone errors', 'AdmissionQueue 0'),
+        location('/search/denied', 'Require all denied'),
+        location('/page.cgi', 'SetHandler cgi-script', 'MaxConcurrent 1', 'AdmissionZone page', 'AdmissionQueue 0'));
+}
+
+sub decides_no_other_error {
+    my ($httpd) = @_;
+    my $pages = 0;
+
+    for (sort keys %errors) {
+        is $httpd->get($_, host => 'errors.example')->{status}, $errors{$_}, "$_: $errors{$_}";
+        $httpd->zone_becomes('page', '... its page has the permit of its own zone', Admitted => ++$pages, Active => 0);
+    }
+    $httpd->zone_becomes('errors', '... and what was asked for has had no other', Admitted => 1, Active => 0);
+}
+
 for_each_combo(sub {
     my ($combo) = @_;
     my $http2 = $combo->{mpm} ne 'prefork' && Admission::Config::is_installed('http2');
@@ -211,10 +237,12 @@ for_each_combo(sub {
     my @others = grep { !$ways{$_}{sections} } sort keys %ways;
 
     $httpd->configure(join '', $http2 ? "H2MinWorkers 40\n" : (), virtual_host('test.example'),
-                      map { make_host($httpd, $_, $ways{$_}, $port) } sort keys %ways);
+                      make_errors($httpd), map { make_host($httpd, $_, $ways{$_}, $port) } sort keys %ways);
+    $httpd->expect_in_log(qr{AH01630: .*denied});
     $httpd->expect_rejections($_, 'full') for qw(files search), map { host_of($_) } @others;
     $httpd->start;
     is_limited_by_its_url($httpd, $_) for @others;
+    decides_no_other_error($httpd);
     for my $site (map { host_of($_) } @sites) {
         decides_alone($httpd, $site);
         decides_in_full_zones($httpd, $site);
