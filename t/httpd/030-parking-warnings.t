@@ -62,6 +62,20 @@ for_each_parking_combo(sub {
     }
 });
 
+# Nothing is kept for other requests where a child has fewer than 4 threads that are not reserved;
+# it has one at least that is.
+for_each_parking_combo(sub {
+    for ([ 4, 4, 0, 0 ], [ 5, 4, 0, 1 ], [ 5, 4, 4, 1 ], [ 5, 4, 5, 0 ], [ 8, 2, 8, 1 ], [ 8, 2, 9, 0 ]) {
+        my ($threads, $children, $reserve, $is_kept) = @$_;
+        my $all = ($threads * $children) * (1 + $factor);
+        my $kept = $all - $reserve * (1 + $factor) - $children * $factor;
+        my (undef, $dump) = new_parking_httpd(threads => $threads, children => $children, factor => $factor,
+            conf => "AdmissionReserve $reserve\n" . zone_with('a', 4))->configtest('-D', 'DUMP_ADMISSION');
+        my ($room) = $dump =~ /parking capacity: .*?(\d+) in $children at most/;
+        is $room, $is_kept ? $kept : $all, "$children children of $threads threads, $reserve reserved" or diag $dump;
+    }
+});
+
 for_each_combo(sub {
     my $httpd = start_httpd(conf => zone_with('a', 4));
     my @said = said_by($httpd);
