@@ -2,6 +2,7 @@
 # the directive, the value and what is allowed.
 
 use AdmissionTest;
+use Project;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
 my $httpd = AdmissionTest::Httpd->new(combo => $combo);
@@ -148,11 +149,8 @@ accepted(in_place($_), $_) for (
 
 # ---- places -----------------------------------------------------------------
 
-my @in_sections = (
-    'MaxConcurrent 4', 'AdmissionQueue 10', 'AdmissionHandlers all',
-    'AdmissionZone heavy', q(AdmissionExempt "true"), 'AdmissionReject 429',
-    'AdmissionDryRun On',
-);
+my @in_sections = map { s/^(MaxConcurrent) off/$1 4/r } directives_of('ZONE_CONTEXT');
+my @of_server = directives_of('RSRC_CONF');
 
 for my $section ('Location /x', 'LocationMatch ^/x', 'Directory /x', 'Files x.cgi', 'VirtualHost *:1') {
     accepted(section($section, @in_sections), "every directive of a section in <$section>");
@@ -162,8 +160,10 @@ accepted('LoadModule proxy_module ' . Admission::Config::modules_dir() . "/mod_p
          . section('Proxy http://x/', @in_sections), 'every directive of a section in <Proxy>');
 
 for my $section ('Location /x', 'Directory /x', 'Files x.cgi', 'VirtualHost *:1') {
-    refused(section($section, 'AdmissionReserve 5'), "AdmissionReserve in <$section>", qr/AdmissionReserve/);
+    refused(section($section, $_), "$_ in <$section>", qr/\Q${\ (split)[0]}/) for @of_server;
 }
+cmp_ok scalar(@in_sections), '>', 9, '... as many as there are';
+cmp_ok scalar(@of_server), '>', 5, '... of the server as well';
 refused(location('/x', section('Limit GET', $_)), "$_ in <Limit>", qr/\Q${\ (split)[0]}/) for @in_sections;
 
 # ---- zones without a usable name, or with two meanings ----------------------

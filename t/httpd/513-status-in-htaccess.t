@@ -5,6 +5,7 @@
 
 use AdmissionTest;
 use Admission::Config;
+use Project;
 
 my %way = (
     AddHandler => 'AddHandler admission-status .html',
@@ -19,15 +20,9 @@ my %way = (
     expression => 'SetHandler "%{tolower:ADMISSION-STATUS}"',
 );
 
-my @lines = (
-    'MaxConcurrent 4', 'AdmissionQueue 10', 'AdmissionHandlers all', 'AdmissionZone heavy',
-    'AdmissionExempt "true"', 'AdmissionReject 429', 'AdmissionDryRun On', 'AdmissionFair client',
-    'AdmissionPriority high "true"', 'AdmissionCost 2', 'AdmissionSpool request=off',
-    'AdmissionReserve 5',
-);
-my @directives = map { (split)[0] } @lines;
-# httpd itself refuses to list AdmissionReserve, which is the server's alone.
-my @listed = grep { $_ ne 'AdmissionReserve' } @directives;
+# httpd itself refuses to list those that the server alone may have.
+my @listed = map { (split)[0] } my @in_sections = directives_of('ZONE_CONTEXT');
+my @lines = (@in_sections, directives_of('RSRC_CONF'));
 
 sub refuses_directives {
     my ($httpd) = @_;
@@ -61,7 +56,7 @@ for_each_combo(sub {
     }
     $httpd->put($_, '') for qw(in/open.html if.html);
     $httpd->expect_in_log(qr{admission:error.*ADM0206: /ways/\w+/page\.html}, qr/AH01599/,
-                          map { qr/:alert\].*\.htaccess: \Q$_\E / } @directives);
+                          map { qr/:alert\].*\.htaccess: \Q$_\E / } map { (split)[0] } @lines);
     $httpd->start;
 
     my $status_of = sub { $httpd->get(@_)->{status} };

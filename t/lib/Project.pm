@@ -9,7 +9,7 @@ use Admission::File ();
 use TestFile;
 
 our @ISA    = ('TestFile');
-our @EXPORT = qw(files path slurp lines without_comments functions none);
+our @EXPORT = qw(directives_of files path slurp lines without_comments functions none);
 
 my $root = $ENV{ADMISSION_SRCDIR} || dirname(__FILE__) . '/../..';
 
@@ -45,6 +45,13 @@ sub without_comments($code) {
     $code =~ s{("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(/\*.*?\*/|//[^\n]*)}
               {defined $1 ? $1 : ' ' . "\n" x ($2 =~ tr/\n//)}gsex;
     return $code;
+}
+
+# The directives that may stand in this context of the source, as their lines in conf/admission.conf.
+sub directives_of($context) {
+    my %line = map { /^#((\w+) .*)/ ? ($2, $1) : () } lines('conf/admission.conf');
+    my $code = join '', map { without_comments(slurp($_)) } 'src/module/directives.c', files(qr/_conf\.h\z/, 'src');
+    return map { $line{$_} } $code =~ /\bAP_INIT_\w+\([\s\\]*"(\w+)",[^"]*\b$context\b/g;
 }
 
 # Functions of a C file as [name, lines]. The layout of the project is what
