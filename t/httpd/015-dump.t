@@ -1,7 +1,6 @@
 # httpd -t -D DUMP_ADMISSION prints every zone with its place and numbers.
 
 use AdmissionTest;
-use Admission::Config;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
 

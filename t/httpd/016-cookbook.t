@@ -1,9 +1,6 @@
 # Every example of conf/examples does behind a real httpd what its first lines promise.
 
 use AdmissionTest;
-use AdmissionTest::Backend;
-use Admission::Config;
-use Admission::Redis;
 
 use Cwd ();
 use Digest::SHA 'sha1_base64';
@@ -19,28 +16,23 @@ my $redis_module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admiss
 my ($httpd, @clients);
 
 # Asks for a program that runs until the end, that many times.
-sub hold {
-    my ($times, $path, @headers) = @_;
+sub hold($times, $path, @headers) {
     push @clients, map { $httpd->ask("$path?until=go", headers => [@headers]) } 1 .. $times;
     return;
 }
 
 # The same from another virtual host.
-sub hold_at {
-    my ($times, $host, $path) = @_;
+sub hold_at($times, $host, $path) {
     push @clients, map { $httpd->ask("$path?until=go", host => $host) } 1 .. $times;
     return;
 }
 
-sub becomes {
-    my ($zone, $active, $queued, $what) = @_;
+sub becomes($zone, $active, $queued, $what) {
     return $httpd->zone_becomes($zone, $what, Active => $active, Queued => $queued);
 }
 
 # One permit becomes free while $first and then $second wait: the second one gets it.
-sub goes_first {
-    my ($zone, $first, $second) = @_;
-
+sub goes_first($zone, $first, $second) {
     push @clients, $httpd->ask('/cgi-bin/heavy?until=one');
     hold(7, '/cgi-bin/heavy');
     becomes($zone, 8, 0, 'eight run');
@@ -56,8 +48,7 @@ sub goes_first {
 sub basic { return 'Authorization: Basic ' . encode_base64("$_[0]:$_[0]", '') }
 
 # Copies bytes in both directions, as a filter does that changes nothing.
-sub start_filter {
-    my ($port) = @_;
+sub start_filter($port) {
     return start_backend(sub {
         my ($client) = @_;
         my $inner = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $$port) or return;
@@ -379,8 +370,7 @@ sub sites_take_turns {
     becomes($zone, 4, 2, '... and one of another');
 }
 
-sub run_example {
-    my ($name) = @_;
+sub run_example($name) {
     my %o = %{ $cookbook{$name} };
     my ($combo) = combos($o{mpm} && $o{mpm} eq 'prefork' ? 'prefork+cgi' : 'event+cgid')
         or plan skip_all => 'another MPM is asked for';

@@ -3,7 +3,6 @@
 
 use FindBin;
 use AdmissionTest;
-use Admission::Config;
 use Cwd ();
 use Fields;
 use File::Basename 'dirname';

@@ -3,7 +3,6 @@
 
 use FindBin;
 use AdmissionTest;
-use Admission::Config;
 use File::Temp ();
 use List::Util qw(max sum0);
 

@@ -8,8 +8,7 @@ sub zone {
     return location('/x', "MaxConcurrent $limit", "AdmissionQueue $queue", @more);
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $httpd = start_httpd(workers => 20, conf => join '',
         "AdmissionParking Off\n",
         location('/cgi-bin/', 'MaxConcurrent 4', 'AdmissionQueue 50'),
@@ -24,8 +23,7 @@ for_each_combo(sub {
 });
 
 # What is warned of at start is warned of by configtest, too.
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my @cases = (
         [ 'a good zone', zone(4, 10) ],
         [ 'a limit above MaxRequestWorkers', zone(500, 0), qr/ADM0103.*\b500\b.*\b20\b/ ],

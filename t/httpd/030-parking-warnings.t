@@ -2,7 +2,6 @@
 # queue that is longer than what all children, also those to come, can park.
 
 use AdmissionTest;
-use Admission::Parking;
 
 my ($threads, $children, $factor, $reserve, $limit) = (10, 2, 6, 5, 2);
 # A worker stands for 1 + $factor connections: those of the reserve and those that

@@ -3,7 +3,6 @@
 # .htaccess: how it is given makes no difference.
 
 use AdmissionTest;
-use Admission::Config;
 
 my @dynamic = qw(
     application/x-httpd-cgi application/x-httpd-fcgi application/x-httpd-imap

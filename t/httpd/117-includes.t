@@ -27,8 +27,7 @@ my %file = (
     plain    => '',
 );
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $httpd = new_httpd(modules => [qw(filter deflate negotiation)]);
     my $exec  = qq(<!--#exec cmd="HEAVY_DIR=$httpd->{dir}/heavy $httpd->{dir}/cgi/heavy" -->\n);
 

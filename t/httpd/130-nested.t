@@ -2,7 +2,6 @@
 # for itself, or for one that waits for it.
 
 use AdmissionTest;
-use Admission::Parking;
 
 my $include = '<!--#include virtual="/cgi-bin/%s/x?id=%s" -->';
 

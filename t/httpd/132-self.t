@@ -4,9 +4,6 @@
 # permit that is held for it. Where a filter drops the header, the log names the cause.
 
 use AdmissionTest;
-use AdmissionTest::Backend;
-use Admission::Parking;
-use Admission::Config;
 
 my ($limit, $clients, $forgers) = (2, 8, 50);
 my @modules = qw(proxy proxy_http proxy_balancer slotmem_shm lbmethod_byrequests);
@@ -290,8 +287,7 @@ sub a_circle_is_told {
     is $told->(), 1, '... once a minute';
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my ($httpd, @ways) = start_with_filters($combo);
 
     each_has_one_permit($httpd, $combo, @ways);

@@ -2,8 +2,6 @@
 # follows may last for hours.
 
 use AdmissionTest;
-use AdmissionTest::Backend;
-use Admission::Config;
 
 # A backend that switches to a protocol in which it repeats what it hears, and
 # answers everything else.

@@ -4,7 +4,6 @@
 # back.
 
 use AdmissionTest;
-use Admission::Parking;
 
 plan skip_all => 'h2load is not installed (package nghttp2-client)'
     if system('h2load --version >/dev/null 2>&1') != 0;

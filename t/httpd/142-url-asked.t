@@ -3,8 +3,6 @@
 # see the client's request.
 
 use AdmissionTest;
-use Admission::Config;
-use AdmissionTest::Backend;
 
 my $RULES = <<'CONF';
     RewriteEngine On
@@ -73,8 +71,7 @@ CONF
     'an If in it'          => { htaccess => $RULES, inside => 'If "%{QUERY_STRING} =~ /id=/"' },
 );
 
-sub limited {
-    my ($way, $zone) = @_;
+sub limited($way, $zone) {
     my @said = ('MaxConcurrent 1', "AdmissionZone $zone", 'AdmissionQueue 0', 'AdmissionReject 429');
 
     @said = section($way->{inside}, @said) if $way->{inside};
@@ -83,8 +80,7 @@ sub limited {
 
 sub host_of { return lc($_[0] =~ s/\W+/-/gr =~ s/-\z//r) . '.example' }
 
-sub make_host {
-    my ($httpd, $name, $way, $backend) = @_;
+sub make_host($httpd, $name, $way, $backend) {
     my $host = host_of($name);
     my $dir = "$httpd->{dir}/docs/$host";
 
@@ -103,8 +99,7 @@ sub make_host {
         $way->{host} // '', $way->{sections} // limited($way, $host));
 }
 
-sub is_limited_by_its_url {
-    my ($httpd, $name) = @_;
+sub is_limited_by_its_url($httpd, $name) {
     my ($way, $zone) = ($ways{$name}, host_of($name));
     my ($url, $gate, @to) = ($way->{url} // '/search', "go-$zone", host => $zone);
 
@@ -131,8 +126,7 @@ my %alone = (
     '- -'             => [qw(/off /search-static.txt)],
 );
 
-sub decides_alone {
-    my ($httpd, $site) = @_;
+sub decides_alone($httpd, $site) {
     my @to = (host => $site);
     my $number = 0;
 
@@ -166,8 +160,7 @@ sub decides_alone {
 }
 
 # While the zones of a URL and of its target are full.
-sub decides_in_full_zones {
-    my ($httpd, $site) = @_;
+sub decides_in_full_zones($httpd, $site) {
     my @to = (host => $site);
     my @hold = $httpd->ask("/search?until=go-$site", @to);
 
@@ -204,8 +197,7 @@ sub decides_in_full_zones {
 # The page of another error than a missing file's has its own URL's limit.
 my %errors = ('/search/denied' => 403, '/search/proxied' => 404);
 
-sub make_errors {
-    my ($httpd) = @_;
+sub make_errors($httpd) {
     my (undef, $port) = start_backend(sub { syswrite $_[0], "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n" });
 
     $httpd->put_heavy('page.cgi');
@@ -216,8 +208,7 @@ sub make_errors {
         location('/page.cgi', 'SetHandler cgi-script', 'MaxConcurrent 1', 'AdmissionZone page', 'AdmissionQueue 0'));
 }
 
-sub decides_no_other_error {
-    my ($httpd) = @_;
+sub decides_no_other_error($httpd) {
     my $pages = 0;
 
     for (sort keys %errors) {
@@ -227,8 +218,7 @@ sub decides_no_other_error {
     $httpd->zone_becomes('errors', '... and what was asked for has had no other', Admitted => 1, Active => 0);
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $http2 = $combo->{mpm} ne 'prefork' && Admission::Config::is_installed('http2');
     my $httpd = new_httpd(workers => 60, http2 => $http2,
                           modules => [qw(negotiation proxy proxy_http)]);

@@ -2,7 +2,6 @@
 # server answers others as if none did. A connection outlives the wait of its requests.
 
 use AdmissionTest;
-use Admission::Parking;
 
 my ($threads, $limit, $waiters) = (6, 2, 60);
 my $zone = '/cgi-bin/';

@@ -2,15 +2,13 @@
 # in their order, whatever their method, and only one of a connection is in the queue at a time.
 
 use AdmissionTest;
-use Admission::Parking;
 
 my $zone = '/cgi-bin/';
 
 # What an answer is of.
 sub names { map { $_->{body} =~ /^(?:heavy )?(\S+)/ ? $1 : $_->{status} } @_ }
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $parks = $combo->{mpm} eq 'event' && Admission::Parking::can_park();
     my $start = $parks ? \&start_parking_httpd : \&start_httpd;
     my $httpd = $start->(conf => location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 14'));

@@ -5,8 +5,6 @@
 # rules in .htaccess as WordPress has them, an Action.
 
 use AdmissionTest;
-use Admission::Config;
-use Admission::Parking;
 
 my @optional = grep { Admission::Config::is_installed($_) }
                     qw(deflate proxy proxy_http auth_basic authn_core authn_file authz_user);

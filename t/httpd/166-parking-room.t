@@ -3,7 +3,6 @@
 # connections, others are rejected, and all else is served. A warning at start tells it.
 
 use AdmissionTest;
-use Admission::Parking;
 
 my $zone = '/cgi-bin/';
 

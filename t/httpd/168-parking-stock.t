@@ -5,7 +5,6 @@
 # child accepts fewer and the parent starts others.
 
 use AdmissionTest;
-use Admission::Parking;
 
 my ($limit, $queue, $others) = (4, 100, 20);
 my $room = $limit + $queue;

@@ -3,7 +3,6 @@
 # other one keeps its place. If all workers wait for another zone, one of them is rejected.
 
 use AdmissionTest;
-use Admission::Parking;
 use Time::HiRes qw(sleep time);
 
 my $zone    = '/cgi-bin/';

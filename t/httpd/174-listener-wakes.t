@@ -4,7 +4,6 @@
 # all the same, and not when one of those who are parked runs out of time.
 
 use AdmissionTest;
-use Admission::Parking;
 
 my $zone = '/cgi-bin/';
 my ($stay, $leave) = (3, 40);

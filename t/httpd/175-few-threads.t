@@ -2,7 +2,6 @@
 # Clients wait to be accepted then, as without the module, and none is rejected.
 
 use AdmissionTest;
-use Admission::Parking;
 
 my $clients = 100;
 

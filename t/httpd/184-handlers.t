@@ -4,7 +4,6 @@
 
 use AdmissionTest;
 use Admission::Program qw(build_module);
-use Admission::Slow;
 
 # It says that it has failed, and returns as if it had done nothing: the client learns
 # that, and gets nothing behind it.
@@ -59,8 +58,7 @@ sub bodies_are_left {
     }
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my (undef, @options) = map { $_->[2] } protocols($combo);    # of curl over TLS
     my $has_streams = @options == 2;
     my $module = build_module('mod_answers');

@@ -4,8 +4,6 @@
 # Timeout, and when its child is killed.
 
 use AdmissionTest;
-use Admission::Parking;
-use Admission::Slow;
 
 my ($threads, $readers) = (6, 10);
 

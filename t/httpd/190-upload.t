@@ -4,7 +4,6 @@
 # whole, however they are sent.
 
 use AdmissionTest;
-use Admission::Parking;
 use IPC::Open2;
 use Time::HiRes qw(sleep);
 
@@ -74,8 +73,7 @@ sub is_not_asked {
     like $announced->{buffer}, qr{^HTTP/1\.1 $status }, '... and is not asked for it';
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $is_event = $combo->{mpm} eq 'event';
     my $httpd = start_httpd(workers => 20, modules => ['reqtimeout'], conf => join '',
         "RequestReadTimeout body=30\n",
@@ -140,8 +138,7 @@ sub starts_over_tls {
 }
 
 # Clients give up after 30 seconds.
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $is_event = $combo->{mpm} eq 'event';
     my $httpd = start_httpd(workers => 20, tls => 1, modules => ['reqtimeout'],
                             conf => join '',

@@ -2,7 +2,6 @@
 # AdmissionSpool request=off lets it do. Elsewhere the body is read first.
 
 use AdmissionTest;
-use AdmissionTest::Backend;
 use IO::Select;
 use IO::Socket::INET;
 

@@ -3,7 +3,6 @@
 # is needed to notice that, and no descriptor stays.
 
 use AdmissionTest;
-use Admission::Parking;
 use Time::HiRes qw(time);
 
 my $zone = '/cgi-bin/';
@@ -33,8 +32,7 @@ my @leaves = (
     [ 'dies over TLS',                  \&curl,           sub { kill KILL => $_[0]; waitpid $_[0], 0 } ],
 );
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $parks = $combo->{mpm} eq 'event' && Admission::Parking::can_park();
     my $start = $parks ? \&start_parking_httpd : \&start_httpd;
     # Whoever blocks needs a quarter of a second on an idle machine.

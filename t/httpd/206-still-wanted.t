@@ -6,7 +6,6 @@
 # a reload. All others leave, and so do those that a proxy on this server has passed on.
 
 use AdmissionTest;
-use Admission::Parking;
 use Time::HiRes qw(sleep);
 
 my ($host, $close) = ('Host: test.example', 'Connection: close');
@@ -141,7 +140,6 @@ sub tell_story {
     is scalar(grep { /^start stopped/ } $httpd->record), 0, 'a stop starts no program';
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     tell_story($_) for $combo->{mpm} eq 'event' ? qw(On Off) : 'Off';
 });

@@ -3,7 +3,6 @@
 # threads of worker and event block most, so httpd's SIGTERM could not end programs of mod_cgi.
 
 use AdmissionTest;
-use Admission::Config;
 
 # A process of its own for each response, which ends with the response.
 my $has_filters = Admission::Config::is_installed('ext_filter');
@@ -63,8 +62,7 @@ sub outlives {
     $httpd->zone_becomes($zone, 'the permits are back', Active => 0, Queued => 0, Gone => 0);
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $httpd = start_httpd(modules => [ ('ext_filter') x $has_filters ], conf => $filter . join '',
         virtual_host('test.example'),
         virtual_host('impatient.example', 'Timeout 1'),

@@ -2,7 +2,6 @@
 # one that is too long for the line ends with the rejection, never silently.
 
 use AdmissionTest;
-use Admission::Parking;
 use List::Util qw(sum0);
 use Time::HiRes qw(time);
 

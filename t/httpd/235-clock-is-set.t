@@ -2,8 +2,6 @@
 # nobody is rejected by that, and a wait ends when it should.
 
 use AdmissionTest;
-use Admission::Parking;
-use Admission::Slow;
 
 my $zone = '/cgi-bin/';
 
@@ -15,8 +13,7 @@ sub set_clock {
     $httpd->get('/static.txt') for 1 .. 10;
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $is_event = $combo->{mpm} eq 'event';
     my $httpd = new_httpd(workers => 20, conf => <<"CONF" . join '',
 Timeout 20

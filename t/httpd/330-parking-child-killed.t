@@ -2,7 +2,6 @@
 # seconds, everybody else's place, turn and count stay as they were.
 
 use AdmissionTest;
-use Admission::Parking;
 use Time::HiRes qw(time);
 
 my $zone = '/cgi-bin/';

@@ -2,10 +2,8 @@
 # also when its program has ended, until it goes on; its client gets the answer then.
 
 use AdmissionTest;
-use Admission::Parking;
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $conf = location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 3 timeout=4s');
     my $httpd = $combo->{mpm} eq 'event'
         ? start_parking_httpd(children => 2, conf => $conf)

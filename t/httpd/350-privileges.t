@@ -3,7 +3,6 @@
 # before they serve a request, so there the limit holds.
 
 use AdmissionTest;
-use Admission::Config;
 use File::Copy ();
 use File::Temp ();
 

@@ -5,7 +5,6 @@
 # takes its place that leaves in the parent what 0.1 left.
 
 use AdmissionTest;
-use Admission::Config;
 use Admission::Program qw(build_module);
 
 my $module = Admission::Config::admission_module();

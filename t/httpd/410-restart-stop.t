@@ -3,12 +3,10 @@
 # the test.)
 
 use AdmissionTest;
-use Admission::Parking;
 
 my $zone = '/cgi-bin/';
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $parks = $combo->{mpm} eq 'event' && Admission::Parking::can_park();
     my $waiters = $parks ? 100 : 5;
     my $conf = location($zone, 'MaxConcurrent 1', "AdmissionQueue $waiters timeout=300s");
@@ -48,8 +46,7 @@ for_each_combo(sub {
 # Programs end when their child has just been told to stop, and permits are released while
 # requests wait that have not noticed it: none of them starts, or it would try to reach mod_cgid's
 # daemon for ten seconds. A child that is told closes its socket first; until then, requests start.
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     for my $parking ('On', 'Off') {
         my $httpd = start_httpd(combo => $combo, workers => 50, conf =>
             "AdmissionParking $parking\n"

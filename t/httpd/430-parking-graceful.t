@@ -2,7 +2,6 @@
 # same line, and are answered by the children that they came to.
 
 use AdmissionTest;
-use Admission::Parking;
 
 my ($zone, $waiters) = ('/cgi-bin/', 100);
 

@@ -2,7 +2,6 @@
 # one: its listener is delayed by programs/faults.c.
 
 use AdmissionTest;
-use Admission::Parking;
 
 plan skip_all => 'a sanitizer must be loaded first' if $ENV{ADMISSION_SANITIZER};
 

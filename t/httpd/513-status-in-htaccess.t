@@ -4,7 +4,6 @@
 # open or name zones.
 
 use AdmissionTest;
-use Admission::Config;
 use Project;
 
 my %way = (

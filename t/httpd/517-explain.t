@@ -2,7 +2,6 @@
 # nothing.
 
 use AdmissionTest;
-use Admission::Config;
 use JSON::PP;
 
 my $probe = q(AdmissionExempt "%{REQUEST_METHOD} == 'GET'");

@@ -4,7 +4,6 @@
 use FindBin;
 use AdmissionTest;
 use Admission::File 'slurp';
-use AdmissionTest::Backend;
 use File::Temp ();
 use JSON::PP ();
 

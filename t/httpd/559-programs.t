@@ -4,8 +4,7 @@ use AdmissionTest;
 
 my $ZONE = 'test.example:/cgi-bin/';
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $httpd = start_httpd(conf =>
         location('/admission', 'SetHandler admission-status')
         . location('/cgi-bin/', 'MaxConcurrent 3', 'AdmissionQueue 5 timeout=300s'));

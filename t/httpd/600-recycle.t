@@ -12,8 +12,7 @@ sub now { return clock_gettime(CLOCK_MONOTONIC) }
 sub recycled { return $_[0]->status->{AdmissionChildrenRecycled} }
 
 # Equal children, each replaced when it ends.
-sub start_prefork {
-    my ($conf) = @_;
+sub start_prefork($conf) {
     my $httpd = start_httpd(workers => $CHILDREN, conf => <<"CONF");
 MinSpareServers $CHILDREN
 $conf
@@ -25,8 +24,7 @@ CONF
 # Asks for small things, each on a connection of its own, until so many children
 # were recycled; looks at the server after each round. @return how many answers
 # were not 200.
-sub ask_until_recycled {
-    my ($httpd, $enough, $look) = @_;
+sub ask_until_recycled($httpd, $enough, $look = undef) {
     my $failed = 0;
 
     wait_for {
@@ -40,13 +38,11 @@ sub ask_until_recycled {
 
 # ---- an outsider who counts children ------------------------------------------
 
-sub outsider {
-    my ($httpd) = @_;
+sub outsider($httpd) {
     return { httpd => $httpd, seen => {}, most_away => 0, longest => 0, there => '', all_at => now() };
 }
 
-sub look {
-    my ($outsider) = @_;
+sub look($outsider) {
     my $before = now();
     my @there = there($outsider);
     my $there = join ' ', sort @there;
@@ -69,8 +65,7 @@ sub look {
 # read. A child that had ended before that moment is away, though its parent does not know it
 # yet; one that ends after it is there. The kernel can leave a child out of its list while
 # another one leaves, so the list is read twice.
-sub there {
-    my ($outsider) = @_;
+sub there($outsider) {
     my $httpd = $outsider->{httpd};
     my $list  = "/proc/$httpd->{pid}/task/$httpd->{pid}/children";
     my %is_over = map { $_ => 1 }

@@ -3,7 +3,6 @@
 # kept, lost or rolled back: never more than the limit.
 
 use AdmissionTest;
-use Admission::Redis;
 
 my $adversary = $ENV{ADMISSION_ADVERSARY} // '';
 # FLEET_SCHEDULES=1000 plays as many. The rule that is missed last is so by the 36th.

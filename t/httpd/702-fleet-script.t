@@ -4,7 +4,6 @@
 use FindBin;
 use AdmissionTest;
 use Admission::File qw(slurp);
-use Admission::Redis;
 use JSON::PP ();
 use List::Util qw(sum);
 use Time::HiRes qw(sleep);

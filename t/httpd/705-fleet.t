@@ -2,7 +2,6 @@
 # them is idle, all are busy, an agent is killed, and Redis is killed and empty.
 
 use AdmissionTest;
-use Admission::Redis;
 use AdmissionTest::Fleet;
 
 engine_or_skip('redis');

@@ -3,7 +3,6 @@
 # holds; an agent that is stopped keeps no lease alive. Nobody waits for the engine.
 
 use AdmissionTest;
-use Admission::Redis;
 
 engine_or_skip('redis');
 

@@ -5,7 +5,6 @@
 use FindBin;
 use AdmissionTest;
 use AdmissionTest::Outputs;
-use Admission::Redis;
 
 use JSON::PP ();
 

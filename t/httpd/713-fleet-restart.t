@@ -5,7 +5,6 @@
 # granted, and the log says so once.
 
 use AdmissionTest;
-use Admission::Redis;
 use AdmissionTest::Fleet;
 
 use File::Copy ();

@@ -317,8 +317,7 @@ sub finish {
 }
 
 diag "SEED=$seed";
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $self = begin($combo);
 
     note "$combo->{name}: SEED=$seed, $seconds seconds";

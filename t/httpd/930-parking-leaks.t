@@ -3,7 +3,6 @@
 # five times as many.
 
 use AdmissionTest;
-use Admission::Parking;
 
 my $zone   = '/cgi-bin/';
 my $line   = 100;

@@ -6,7 +6,6 @@
 # makes it longer.
 
 use AdmissionTest;
-use Admission::Parking;
 use Time::HiRes qw(sleep time);
 
 my $zone    = '/cgi-bin/';

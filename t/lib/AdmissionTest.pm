@@ -4,8 +4,8 @@ package AdmissionTest;
 #
 #     use AdmissionTest;
 #
-# which brings strict, warnings, Test::More, the words of Admission and the functions
-# below. What Admission would die of is an assertion here. At its end the file has done
+# which brings strict, warnings, Test::More, the words of Admission, of the libraries named in
+# @EXPORT and the functions below. What Admission would die of is an assertion here. At its end the file has done
 # its testing, and need not say so.
 
 use strict;
@@ -18,15 +18,19 @@ use Time::HiRes ();
 
 use Admission;
 use Admission::Config;
-use Admission::Parking ();
+use Admission::Parking;
 use Admission::Redis;
+use Admission::Slow;
+use AdmissionTest::Backend;
 use AdmissionTest::Httpd;
 use TestFile;
 
 our @ISA    = ('TestFile');
-our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip fleet_zone for_each_combo for_each_parking_combo
-                                      in_two_seconds is_in_order is_machine_busy lines_are location needs_modules
-                                      section virtual_host wait_for));
+our @EXPORT = (@Admission::EXPORT, @Admission::Parking::EXPORT, @Admission::Slow::EXPORT,
+               @AdmissionTest::Backend::EXPORT, qw(
+    engine_or_skip fleet_zone for_each_combo for_each_parking_combo in_two_seconds is_in_order
+    is_machine_busy lines_are location needs_modules section virtual_host wait_for
+));
 
 $Admission::HTTPD = 'AdmissionTest::Httpd';
 sub is_machine_busy { return Admission::Log::is_machine_busy() }
