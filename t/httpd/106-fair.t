@@ -4,16 +4,12 @@
 
 use AdmissionTest;
 
-needs_modules('remoteip');
-
-sub zone {
-    my ($name, @lines) = @_;
+sub zone($name, @lines) {
     return location("/cgi-bin/$name/", "AdmissionZone $name", @lines);
 }
 
 # What ?json says of a zone.
-sub shown {
-    my ($httpd, $name) = @_;
+sub shown($httpd, $name) {
     return (grep { $_->{name} eq $name } @{ $httpd->json('/admission?json')->{zones} })[0];
 }
 
@@ -33,8 +29,7 @@ my %arrivals = (
 # The order in which they start, by arrival.
 my %order = (fair => [ 0, 7, 1 .. 6 ], priority => [ 0, 4, 3, 1, 5, 2 ]);
 
-sub arrive {
-    my ($httpd, $zone) = @_;
+sub arrive($httpd, $zone) {
     my ($number, @clients) = 0;
 
     for (@{ $arrivals{$zone} }) {
@@ -53,14 +48,11 @@ sub arrive {
     return @clients;
 }
 
-sub keys_of {
-    my ($httpd, $zone) = @_;
+sub keys_of($httpd, $zone) {
     return { map { $_->{name} => "$_->{held}+$_->{waiting}" } @{ shown($httpd, $zone)->{keys} // [] } };
 }
 
-sub they_take_turns {
-    my ($httpd) = @_;
-
+sub they_take_turns($httpd) {
     for my $zone (sort keys %arrivals) {
         my @clients = arrive($httpd, $zone);
 
@@ -98,28 +90,29 @@ my @keys = (
 );
 
 # Requests of all keys run at the same time.
-sub they_have_keys {
-    my ($httpd) = @_;
-
+sub they_have_keys($httpd) {
     for my $n (0 .. $#keys) {
         my ($name, $requests, $expected) = @{ $keys[$n] };
-        my $path = "/cgi-bin/$name/heavy?until=keys-$n";
-        my @clients = map { ref ? $httpd->ask($path, headers => $_) : $httpd->ask("http://$_$path") }
-            @$requests;
+        subtest $name => sub {
+            needs_modules('remoteip') if $requests == \@from;
+            my $path = "/cgi-bin/$name/heavy?until=keys-$n";
+            my @clients = map { ref ? $httpd->ask($path, headers => $_) : $httpd->ask("http://$_$path") }
+                @$requests;
 
-        $httpd->zone_becomes($name, "$name: all run",
-                             Active => @$requests * ($name eq 'failing-rules' ? 2 : 1));
-        is_deeply({ map { $_->{name} => $_->{held} } @{ shown($httpd, $name)->{keys} } }, $expected,
-                  '... with their keys');
-        $httpd->serves("keys-$n", '... and get their response', @clients);
+            $httpd->zone_becomes($name, 'all run', Active => @$requests * ($name eq 'failing-rules' ? 2 : 1));
+            is_deeply({ map { $_->{name} => $_->{held} } @{ shown($httpd, $name)->{keys} } }, $expected,
+                      '... with their keys');
+            $httpd->serves("keys-$n", '... and get their response', @clients);
+        };
     }
 }
 
 for_each_combo(sub {
     my ($fair, $no_file) = ('AdmissionFair "%{HTTP:X-Key}"', q("file('/nonexistent') == 'x'"));
     my $hosts = zone('hosts', 'MaxConcurrent 20', 'AdmissionFair host');
-    my $httpd = start_httpd(workers => 60, modules => ['remoteip'], conf => join '',
-        "RemoteIPHeader X-Client\nRemoteIPInternalProxy 127.0.0.1\n",
+    my @remoteip = grep { Admission::Config::is_installed($_) } 'remoteip';
+    my $httpd = start_httpd(workers => 60, modules => \@remoteip, conf => join '',
+        section('IfModule mod_remoteip.c', 'RemoteIPHeader X-Client', 'RemoteIPInternalProxy 127.0.0.1'),
         location('/admission', 'SetHandler admission-status'),
         "$fair\nAdmissionPriority low true\n",
         zone('fair', 'MaxConcurrent 1'),
