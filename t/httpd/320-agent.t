@@ -5,8 +5,7 @@
 use AdmissionTest;
 
 # Inodes of the sockets that this process has open and that listen.
-sub listening {
-    my ($pid) = @_;
+sub listening($pid) {
     my %listens = map { $_ => 1 } map { (split)[9] } grep { (split)[3] eq '0A' }
                   map { split /\n/, AdmissionTest::Httpd->slurp($_) }
                   '/proc/net/tcp', '/proc/net/tcp6';
@@ -15,16 +14,14 @@ sub listening {
            glob "/proc/$pid/fd/*";
 }
 
-sub user_of {
-    my ($pid) = @_;
+sub user_of($pid) {
     my ($user) = AdmissionTest::Httpd->slurp("/proc/$pid/status") =~ /^Uid:\t(\d+)/m;
 
     return $user;
 }
 
 # A permit of a child that is killed with its program comes back.
-sub survives_a_kill {
-    my ($httpd, $what) = @_;
+sub survives_a_kill($httpd, $what) {
     my $hold = $httpd->ask('/cgi-bin/heavy?ms=60000');
 
     $httpd->zone_becomes('/cgi-bin/', "$what: one runs", Active => 1);
@@ -82,3 +79,14 @@ for_each_combo(sub {
     is $httpd->status->{AdmissionZones}, 0, '... the status has none';
     is_deeply [ $httpd->agents ], [], '... and there is no agent';
 }, 'event+cgid');
+
+# httpd -X is a single process, which counts as well, and starts no other.
+for_each_combo(sub {
+    my $httpd = new_httpd(conf => location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'))
+        ->behind('set -- -X "$@"; exec')->start;
+    my @clients = $httpd->fill('/cgi-bin/', 'go', 1, 3);
+
+    is_deeply [ $httpd->agents, $httpd->children ], [], 'httpd -X: no agent, and no child';
+    $httpd->serves('go', '... all are served, one after the other', @clients);
+    $httpd->zone_becomes('/cgi-bin/', '... and the permits are back', Active => 0, Admitted => 4);
+}, 'worker+cgi', 'event+cgi');
