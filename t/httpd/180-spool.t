@@ -3,10 +3,8 @@
 # immediately, also when something was stored before; and as slowly as mod_ratelimit wants.
 
 use AdmissionTest;
-use Admission::Parking;
-use Admission::Slow;
 
-needs_modules(qw(proxy proxy_http ratelimit));
+needs_modules(qw(filter proxy proxy_http ratelimit));
 
 # Two lines, then more than the sockets hold, then two more lines where its name begins with
 # "events". It goes on behind a line when the client has read it and opens the gate. It ends a
@@ -23,8 +21,7 @@ sleep 0.2
 SH
 
 # Each is written only when the client has read the one before.
-sub events_come {
-    my ($httpd, $how, $name, $reader, @events) = @_;
+sub events_come($httpd, $how, $name, $reader, @events) {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     my @missing = grep {
         my $event = $_;
@@ -37,8 +34,7 @@ sub events_come {
 }
 
 # A client that stops reading before the bulk, which is stored.
-sub stalled_reader {
-    my ($httpd, $how, $name, $url, @options) = @_;
+sub stalled_reader($httpd, $how, $name, $url, @options) {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     my $reader = slow_reader("$url?$name", @options);
 
@@ -49,16 +45,22 @@ sub stalled_reader {
     return $reader;
 }
 
+my %paced = ('/cgi-bin/paced' => 'SetOutputFilter RATE_LIMIT',
+             '/cgi-bin/type/paced' => 'AddOutputFilterByType RATE_LIMIT text/plain',
+             '/cgi-bin/rule/paced' => "FilterProvider rate RATE_LIMIT true\nFilterChain rate");
+
 # mod_ratelimit makes the thread of a request sleep while it sends: it paces the handler, too,
 # and the response is the same as without AdmissionSpool.
-sub is_paced {
-    my ($httpd, $how, $url, @options) = @_;
+sub is_paced($httpd, $how, $url, @options) {
     # In two parts, with a pause between them.
     my $query = '?early=1&ms=200&bulk=';
-    my $reader = slow_reader($httpd->$url("/cgi-bin/paced${query}1000000"), @options);
-    $httpd->zone_becomes('z', "$how: a response is paced", Active => 1);
-    $reader->leave;
-    $httpd->comes_to_rest;    # when its client leaves
+    my $reader;
+    for my $path (sort keys %paced) {
+        $reader = slow_reader($httpd->$url("$path${query}1000000"), @options);
+        $httpd->zone_becomes('z', "$how: a response is paced, $paced{$path}", Active => 1);
+        $reader->leave;
+        $httpd->comes_to_rest;    # when its client leaves
+    }
 
     for my $path (qw(/cgi-bin/paced/fast /proxied/paced/fast)) {
         $reader = slow_reader($httpd->$url("$path${query}400000"), @options);
@@ -66,19 +68,19 @@ sub is_paced {
     }
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     my $is_event = $combo->{mpm} eq 'event';
     my @protocols = protocols($combo);
     my $httpd = new_httpd(workers => 20, tls => 1, http2 => @protocols == 3,
-                          modules => [qw(proxy proxy_http ratelimit)],
+                          modules => [qw(filter proxy proxy_http ratelimit)],
                           conf => <<'CONF' . join '',
 SetEnvIf Request_URI /paced rate-limit=20
 SetEnvIf Request_URI /paced/fast rate-limit=40000
 CONF
         section('LocationMatch ^/(limited|proxied|cgi-bin)', 'MaxConcurrent 1', 'AdmissionZone z',
             'AdmissionQueue 5'),
-        section('LocationMatch /paced', 'SetOutputFilter RATE_LIMIT'));
+        section('LocationMatch ^/proxied/paced', 'SetOutputFilter RATE_LIMIT'),
+        map { location($_, $paced{$_}) } sort keys %paced);
     $httpd->put_script("$_.cgi", $SCRIPT) for qw(limited free);
     $httpd->put_heavy('heavy.cgi');
     $httpd->start;

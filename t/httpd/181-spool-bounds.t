@@ -2,15 +2,12 @@
 # loses nothing.
 
 use AdmissionTest;
-use Admission::Parking;
-use Admission::Slow;
 
 my $zone = '/cgi-bin/';
 
 # Several slow readers, although nearly nothing can be stored. @return a function that does the
 # rest; its value is whether everything has arrived.
-sub readers {
-    my ($httpd) = @_;
+sub readers($httpd) {
     my @readers = map {
         slow_reader($httpd->$_("/cgi-bin/heavy?early=1&id=$_&until=go&bulk=$BULK"), '--http1.1')
             ->stop_reading
@@ -25,8 +22,7 @@ sub readers {
 }
 
 # Senders of bodies: the handlers read what cannot be kept.
-sub senders {
-    my ($httpd) = @_;
+sub senders($httpd) {
     my @senders = map {
         $httpd->ask("/cgi-bin/heavy?id=sender$_", method => 'POST',
                     headers => ['Content-Length: 1000000'])->send('x' x 900_000)
@@ -38,8 +34,7 @@ sub senders {
     };
 }
 
-sub limited {
-    my ($what, $conf, $behind, @clients) = @_;
+sub limited($what, $conf, $behind, @clients) {
     for my $come (@clients) {
         my $httpd = new_httpd(workers => 10, tls => 1,
                               conf => "$conf\n" . location($zone, 'MaxConcurrent 4'));
@@ -57,9 +52,8 @@ sub limited {
 }
 
 # It stops before the bulk.
-sub reader_of {
-    my ($httpd, $name) = @_;
-    my $reader = slow_reader($httpd->url("$zone$name/heavy?early=1&until=$name&bulk=$BULK"))->stop_reading;
+sub reader_of($httpd, $name) {
+    my $reader = slow_reader($httpd->url("$zone$name/heavy?early=1&until=$name&bulk=$BULK"), '--http0.9')->stop_reading;
     $httpd->open_gate($name);
     return $reader;
 }
@@ -78,18 +72,22 @@ sub without_unnamed_files {
     ok $reader->has_read_all, '... everything arrives';
 }
 
-# In a dry run, and where nothing may be stored, the program waits for its client, as without the
-# module: still when the response of a later program has been stored.
+# In a dry run, where nothing may be stored, and without parsed headers, the program waits for its
+# client, as without the module: still when the response of a later program has been stored.
 sub kept_only_where_it_may_be {
-    my %off = (dry => 'AdmissionDryRun On', off => 'AdmissionSpool response=off');
-    my $httpd = start_httpd(conf => join '', "AdmissionQueue 5\n", location($zone, 'MaxConcurrent 1'),
-                            map { location("$zone$_/", 'MaxConcurrent 1', $off{$_}) } sort keys %off);
+    my $httpd = new_httpd();
+    my %off = (dry => 'AdmissionDryRun On', off => 'AdmissionSpool response=off',
+               nph => "ScriptAlias $httpd->{dir}/docs/nph-heavy");
+    $httpd->put_heavy('nph-heavy');
+    $httpd->configure(join '', "AdmissionQueue 5\n", location($zone, 'MaxConcurrent 1'),
+                      map { location("$zone$_/", 'MaxConcurrent 1', $off{$_}) } sort keys %off);
+    $httpd->start;
     my @readers = map { reader_of($httpd, $_) } sort(keys %off), 'stored';
     $httpd->zone_becomes($zone, 'a response is stored', Active => 0, Admitted => 1);
     $httpd->zone_becomes("$zone$_/", "... not with $off{$_}: its permit is held", Active => 1) for sort keys %off;
-    is scalar(my @programs = $httpd->live_programs_now), 2, '... and its program waits for its client';
+    is scalar(my @programs = $httpd->live_programs_now), 3, '... and its program waits for its client';
     $_->read_on for @readers;
-    is scalar(grep { $_->has_read_all } @readers), 3, '... which gets everything';
+    is scalar(grep { $_->has_read_all } @readers), 4, '... which gets everything';
 }
 
 for_each_combo(sub {
