@@ -3,8 +3,6 @@
 # installed, also as mod_php. A permit stays with a backend that works, also when the client leaves.
 
 use AdmissionTest;
-use AdmissionTest::Backend;
-use Admission::Config;
 use Admission::File 'spill';
 use Admission::Program 'keep';
 use IO::Socket::UNIX;
@@ -14,8 +12,7 @@ needs_modules(qw(proxy proxy_fcgi));
 sub fcgi_record { my ($type, $id, $content) = @_; return pack('CCnnCC', 1, $type, $id, length $content, 0, 0) . $content }
 
 # A responder, one request per connection. It records as the heavy program does.
-sub respond {
-    my ($client, $dir) = @_;
+sub respond($client, $dir) {
     my ($params, $length, $id) = ('', 0, 1);
 
     while (defined(my $head = read_bytes($client, 8))) {
@@ -31,25 +28,31 @@ sub respond {
     select undef, undef, undef, 0.02 until !$gate || -e "$dir/$gate";
     syswrite $record, 'end ' . ($gate // 'none') . "\n";
     local $SIG{PIPE} = 'IGNORE';
-    syswrite $client, fcgi_record(6, $id, "Content-Type: text/plain\r\n\r\nbody $length\n")
-                      . fcgi_record(6, $id, '') . fcgi_record(3, $id, pack 'NCCCC', 0, 0, 0, 0, 0);
+    my ($announced) = $params =~ /CONTENT_LENGTH(\d*)/;
+    my ($bulk) = $params =~ /bulk=(\d+)/;
+    syswrite $client, $_ or return
+        for fcgi_record(6, $id, "Content-Type: text/plain\r\n\r\nbody $length, announced @{[ $announced // '' ]}\n"),
+            (fcgi_record(6, $id, 'x' x 60_000)) x (($bulk // 0) / 60_000),
+            fcgi_record(6, $id, '') . fcgi_record(3, $id, pack 'NCCCC', 0, 0, 0, 0, 0);
 }
 
 # Before its backend, which listens on fpm.sock in its directory.
-sub start_front {
-    my ($combo) = @_;
+sub start_front($combo) {
     my $httpd = new_httpd(workers => 40, modules => [qw(proxy proxy_fcgi)]);
     $httpd->configure(
         section('FilesMatch "\.php$"', qq(SetHandler "proxy:unix:$httpd->{dir}/fpm.sock|fcgi://localhost/"),
-            'MaxConcurrent 1', 'AdmissionQueue 5 timeout=20s', 'AdmissionZone php'));
-    $httpd->put('x.php', '');
+            'MaxConcurrent 1', 'AdmissionQueue 5 timeout=20s', 'AdmissionZone php')
+        . section('Files flushed.php', qq(SetHandler "proxy:unix:$httpd->{dir}/fpm.sock|fcgi://flushed/"),
+            'MaxConcurrent 1', 'AdmissionQueue 5', 'AdmissionZone flushed')
+        . section('Proxy fcgi://flushed/', 'ProxySet flushpackets=on')
+        . section('Files counted.php', 'SetEnv proxy-sendcl 1'));
+    $httpd->put($_, '') for qw(x.php counted.php flushed.php);
     return $httpd->allow_in_log(qr/proxy_fcgi:error/)->start;
 }
 
 # The client leaves while the backend is silent: what waits must not run before the
 # backend has ended.
-sub permit_stays {
-    my ($httpd, $how) = @_;
+sub permit_stays($httpd, $how) {
     my $left = $httpd->ask("/x.php?until=go$how");
     wait_for { grep { $_ eq "start go$how" } $httpd->record } 'the backend works';
     $left->$how;
@@ -61,13 +64,30 @@ sub permit_stays {
     $httpd->zone_becomes('php', 'the permits are back', Active => 0, Queued => 0);
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
+# A response that its client does not read is stored, unless each part of it is flushed.
+sub flushes_wait($httpd) {
+    my @readers = map {
+        slow_reader($httpd->url("/$_.php?bulk=$BULK"), '--limit-rate', '64k')->stop_reading
+    } qw(flushed x);
+
+    $httpd->zone_becomes('php', 'a response is stored', Active => 0);
+    $httpd->zone_becomes('flushed', '... but one with flushpackets=on holds its permit', Active => 1);
+    $_->leave for @readers;
+    $httpd->zone_becomes('flushed', '... until its client leaves', Active => 0);
+}
+
+for_each_combo(sub ($combo) {
     my $httpd = start_front($combo);
     my $backend = start_backend(sub { respond($_[0], "$httpd->{dir}/heavy") }, "$httpd->{dir}/fpm.sock");
 
-    is $httpd->get('/x.php', method => 'POST', body => 'x' x 100_000)->{body}, "body 100000\n",
+    my $body = 'x' x 100_000;
+    is $httpd->get('/x.php', method => 'POST', body => $body)->{body}, "body 100000, announced 100000\n",
         'a body arrives';
+    my @chunked = map { $httpd->ask($_, method => 'POST', headers => ['Transfer-Encoding: chunked'])
+                              ->send("186a0\r\n$body\r\n0\r\n\r\n")->answer->{body} } qw(/x.php /counted.php);
+    is "@chunked", "body 100000, announced \n body 100000, announced 100000\n",
+        '... a chunked one with its length, by proxy-sendcl';
+    flushes_wait($httpd);
     permit_stays($httpd, $_) for qw(leave abort);
     $httpd->stop;
     kill TERM => $backend;
@@ -88,8 +108,7 @@ PHP
 }
 
 my ($fpm) = reverse sort grep { -x } map { glob "$_/php-fpm*" } qw(/usr/sbin /usr/local/sbin);
-for_each_combo(sub {
-    my ($combo) = @_;
+for_each_combo(sub ($combo) {
     plan skip_all => 'php-fpm is not installed' if !$fpm;
     my $httpd = start_front($combo);
     my ($user, $group) = Admission::Config::user();
