@@ -2,25 +2,17 @@
 # numbers and auto take each other's place, and without the agent it holds.
 
 use AdmissionTest;
-use Admission::Config;
+use Admission::Load;
 
 my $ZONE = '/cgi-bin/';
 
-sub conf {
-    my ($limit, @more) = @_;
+sub conf($limit, @more) {
     return "LogLevel admission:info\n" . location($ZONE, "MaxConcurrent $limit", @more);
 }
 
-sub keep_busy {
-    my ($httpd, $clients) = @_;
-    return start_program('ab', '-q', '-r', '-c', $clients, '-t', 600, '-n', 1_000_000,
-                         $httpd->url('/cgi-bin/heavy?ms=200'));
-}
-
-sub end_busy {
-    my ($pid) = @_;
-    kill TERM => $pid;
-    waitpid $pid, 0;
+# Always so many requests are under way.
+sub keep_busy($httpd, $clients) {
+    return Admission::Load->start($httpd->{port}, 0, $clients, 600, '/cgi-bin/heavy?ms=200');
 }
 
 sub limit { return $_[0]->zone($ZONE)->{Limit} }
@@ -67,7 +59,7 @@ for_each_combo(sub {
                || grep { /ADM0135: .*limit 3 -> / } splice @{ [ $httpd->error_log ] }, $lines }
         'auto starts with the number configured before';
 
-    end_busy($busy);
+    $busy->leave;
     $httpd->zone_becomes($ZONE, 'no request waits any more', Active => 0, Queued => 0);
     wait_for { $httpd->zone($ZONE)->{LimitReason} eq 'idle' } 'so nothing is learnt';
     ok scalar(grep { /ADM0135: zone \S+: limit 1 -> \d+ \(\w+\): \w/ } $httpd->error_log),
@@ -84,5 +76,5 @@ for_each_combo(sub {
                $zone->{LimitReason} eq 'estimate' && $zone->{Limit} <= 14
                && ($zone->{Limit} >= 6 || is_machine_busy()) }
         'a dry run: as many as run, and a quarter';
-    end_busy($busy);
+    $busy->leave;
 }, 'event+cgid');

@@ -4,10 +4,9 @@
 
 use AdmissionTest;
 use AdmissionTest::Descriptors;
-use Admission::Config;
 use Admission::Crowd;
 use File::Temp ();
-use Time::HiRes qw(sleep time);
+use Time::HiRes qw(time);
 
 my ($limit, $zone) = (2, '/users/');
 
@@ -37,8 +36,7 @@ my $is_mount_private = do {
 };
 
 # Httpd starts where suexec can write its log, and where programs of others are hidden.
-sub behind {
-    my ($is_suexec, $is_hidden) = @_;
+sub behind($is_suexec, $is_hidden) {
     my ($log_dir, $above) = ($log // '') =~ m{^((.*)/[^/]*)/};
     my @mounts;
 
@@ -55,8 +53,7 @@ my $redis = Admission::Config::engine_module();
 
 # The program of /users/, as a script of another user: it has the command line of
 # the server's own program.
-sub start_hidden {
-    my ($combo, $is_suexec, $is_hidden) = @_;
+sub start_hidden($combo, $is_suexec, $is_hidden) {
     my $queue = $combo->{mpm} eq 'prefork' ? 40 : 200; # of 60 workers
     my $conf = "LogLevel admission:trace1\n"
         . location($zone, "MaxConcurrent $limit", "AdmissionQueue $queue timeout=30s");
@@ -85,8 +82,7 @@ sub start_hidden {
 
 # ---- stories ---------------------------------------------------------------------
 
-sub comes_back_at_the_end {
-    my ($httpd) = @_;
+sub comes_back_at_the_end($httpd) {
     my $beside = $httpd->ask("${zone}heavy?early=1&ms=60000");
 
     wait_for { $beside->has_begun } 'a program runs at the same time';
@@ -99,9 +95,7 @@ sub comes_back_at_the_end {
     return $beside;
 }
 
-sub outlives_its_child {
-    my ($httpd, $program) = @_;
-
+sub outlives_its_child($httpd, $program) {
     kill KILL => $httpd->children;
     $httpd->zone_becomes($zone, 'its child dies, it keeps its permit', Orphans => 1);
     my @next = map { $httpd->ask("${zone}heavy?ms=50") } 1 .. 2;
@@ -116,8 +110,7 @@ sub outlives_its_child {
 }
 
 # Of a server that shares a limit with others.
-sub inherits_no_writable_descriptor {
-    my ($httpd) = @_;
+sub inherits_no_writable_descriptor($httpd) {
     my $descriptors = $httpd->get("${zone}descriptors")->{body};
 
     like $descriptors, qr{^\d+ r \Q$httpd->{dir}\E/run/admission.fleet.alive$}m,
@@ -125,14 +118,13 @@ sub inherits_no_writable_descriptor {
     unlike $descriptors, qr/^\d+ (?!r \S+$).*admission/m, '... and has nothing else of the module';
 }
 
-sub storm {
-    my ($httpd) = @_;
+sub storm($httpd) {
     my $watch = $httpd->watch;
     my $crowd = crowd_at($httpd, clients => 20, patience => 0.3,
                          paths => ["${zone}heavy?ignore=1&stream=1000&ms=800"]);
 
-    sleep 1.5;
-    cmp_ok $crowd->go_home->{left}, '>', 20, 'clients leave';
+    wait_for { $httpd->zone($zone)->{Gone} > 20 } 'clients leave';
+    cmp_ok $crowd->go_home->{left}, '>', 20, '... as they count it, too';
     wait_for { !$httpd->live_programs_now } 'the last programs end';
     $httpd->zone_becomes($zone, 'all permits are back', Active => 0, Queued => 0);
     cmp_ok $watch->most, is_machine_busy() ? '<=' : '==', $limit, "there were never more than $limit programs";
@@ -141,8 +133,7 @@ sub storm {
 for my $case ([ 'suEXEC', 1, 0 ], [ 'suEXEC and hidepid', 1, 1 ], [ 'hidepid', 0, 1 ]) {
     my ($what, $is_suexec, $is_hidden) = @$case;
 
-    for_each_combo(sub {
-        my ($combo) = @_;
+    for_each_combo(sub ($combo) {
 
         plan skip_all => "$what: needs root, a mount of its own and Linux 5.8"
             if !$is_mount_private;
