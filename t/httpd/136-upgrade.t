@@ -1,12 +1,11 @@
 # A WebSocket gives its permit back when the backend has switched protocols: what
-# follows may last for hours.
+# follows may last for hours. A tunnel by CONNECT holds its permit.
 
 use AdmissionTest;
 
 # A backend that switches to a protocol in which it repeats what it hears, and
 # answers everything else.
-sub serve {
-    my ($client) = @_;
+sub serve($client) {
     my $head = read_head($client) // return;
     if ($head !~ /^Upgrade: *websocket/mi || $head =~ m{^GET /never}) {
         syswrite $client, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n";
@@ -33,8 +32,7 @@ sub hears {
     return like $client->{buffer}, $pattern, $what;
 }
 
-sub tunnel_is_free {
-    my ($httpd, $path) = @_;
+sub tunnel_is_free($httpd, $path) {
     my $tunnel = $httpd->ask($path, @upgrade);
 
     hears($tunnel, "$path: the protocol is switched");
@@ -47,7 +45,7 @@ sub tunnel_is_free {
 }
 
 for_each_combo(sub {
-    my @modules = qw(slotmem_shm proxy proxy_http proxy_wstunnel proxy_balancer lbmethod_byrequests);
+    my @modules = qw(slotmem_shm proxy proxy_connect proxy_http proxy_wstunnel proxy_balancer lbmethod_byrequests);
 
     needs_modules(@modules);
     plan skip_all => 'mod_proxy_http tunnels since httpd 2.4.47'
@@ -62,13 +60,17 @@ ProxyWebsocketFallbackToProxyHttp Off
 ProxyPass /old/ ws://127.0.0.1:$port/old/
 CONF
         section('Proxy balancer://some', "BalancerMember http://127.0.0.1:$port/some upgrade=websocket"),
+        virtual_host('test.example'),
+        virtual_host('127.0.0.1', 'ProxyRequests On', "AllowCONNECT $port", 'MaxConcurrent 1', 'AdmissionQueue 0',
+                     'AdmissionZone connect'),
         location('/', 'MaxConcurrent 1', 'AdmissionQueue 0'),
         location('/all/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionHandlers all'));
     $httpd->put_script('cheat.cgi', "printf 'Status: 101 Switching Protocols\\nUpgrade: x\\n\\n'\n"
                                     . "until [ -e $httpd->{dir}/heavy/go ]; do sleep 0.05; done\n");
     # mod_proxy has one worker for /ws/ and /all/.
     $httpd->allow_in_log(qr/AH01146: /);
-    $httpd->expect_rejections('test.example:/all/', 'full')->start;
+    $httpd->expect_rejections($_, 'full') for 'test.example:/all/', 'connect';
+    $httpd->start;
     tunnel_is_free($httpd, $_) for qw(/ws/socket /old/socket /some/socket);
 
     my $both = $httpd->connect;
@@ -93,4 +95,13 @@ CONF
     is $httpd->get('/all/page')->{status}, 503, 'and the request holds its permit';
     $all->leave;
     $httpd->zone_becomes('/all/', 'until the connection ends', Active => 0);
+
+    my $connect = "CONNECT 127.0.0.1:$port HTTP/1.1\r\nHost: x\r\n\r\n";
+    my $tunnel = $httpd->connect->send($connect);
+    hears($tunnel, 'CONNECT', qr/^HTTP\/1\.\d 200 /);
+    $tunnel->send("GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n");
+    hears($tunnel, '... is a tunnel', qr/^HTTP\/1\.1 101 /m);
+    is $httpd->connect->send($connect)->answer->{status}, 503, '... and holds its permit';
+    $tunnel->leave;
+    $httpd->zone_becomes('connect', '... until it ends', Active => 0);
 }, 'event+cgid', 'prefork+cgi');
