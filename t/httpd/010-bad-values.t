@@ -86,8 +86,7 @@ my %bad = (
     AdmissionHandlers => [ qr/dynamic|all|name/, '""' ],
 );
 
-sub refused {
-    my ($conf, $what, @patterns) = @_;
+sub refused($conf, $what, @patterns) {
     $httpd->configure($conf);
     my ($status, $output) = $httpd->configtest;
     my @missing = grep { $output !~ $_ } @patterns;
@@ -95,16 +94,14 @@ sub refused {
         or diag $status ? "lacks @missing:\n$output" : 'was accepted';
 }
 
-sub accepted {
-    my ($conf, $what) = @_;
+sub accepted($conf, $what) {
     $httpd->configure($conf);
     my ($status, $output) = $httpd->configtest;
     is $status, 0, "accepted: $what" or diag $output;
 }
 
 # These belong to the server, the others work in a section.
-sub in_place {
-    my ($line) = @_;
+sub in_place($line) {
     my $limit = $line =~ /^MaxConcurrent/ ? '' : "MaxConcurrent 4\n";
     return $line =~ /^Admission(?:Reserve|Recycle|StateFile|SpoolLimit|Engine|Fleet)/
         ? "$line\n" : location('/x', "$limit$line");

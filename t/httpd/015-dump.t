@@ -5,8 +5,7 @@ use AdmissionTest;
 my ($combo) = combos() or plan skip_all => 'no combination';
 
 # The lines of zones that are printed for this configuration.
-sub dump_of {
-    my ($conf, @modules) = @_;
+sub dump_of($conf, @modules) {
     my $httpd = new_httpd(combo => $combo, workers => 200, modules => \@modules, conf => $conf);
     my ($status, $output) = $httpd->configtest('-D', 'DUMP_ADMISSION');
     is $status, 0, 'the configuration is fine' or diag $output;
@@ -68,8 +67,7 @@ delete @around{ grep { !Admission::Config::is_installed($needs{$_}) } keys %need
 
 my $macros = 0;
 
-sub wrapped {
-    my ($kind, @lines) = @_;
+sub wrapped($kind, @lines) {
     return section("$kind $around{$kind}", @lines) if $kind ne 'Macro';
     $macros++;
     return section("Macro macro$macros", @lines) . "Use macro$macros\n";

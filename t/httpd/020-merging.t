@@ -5,7 +5,8 @@ use AdmissionTest;
 my ($combo) = combos() or plan skip_all => 'no combination';
 my @one = ('MaxConcurrent 1', 'AdmissionQueue 0');
 my @pool = (@one, 'AdmissionZone pool');
-my $httpd = start_httpd(combo => $combo, conf => join '',
+my @vhost_alias = grep { Admission::Config::is_installed($_) } 'vhost_alias';
+my $httpd = start_httpd(combo => $combo, modules => \@vhost_alias, conf => join '',
     "AdmissionQueue 7 timeout=9s\n",
     location('/cgi-bin/', 'MaxConcurrent 5', 'AdmissionReject 429'),
     location('/cgi-bin/inner/', @one),
@@ -14,12 +15,15 @@ my $httpd = start_httpd(combo => $combo, conf => join '',
     location('/cgi-bin/shared-a/', @pool),
     section('LocationMatch ^/cgi-bin/shared-b/', @pool),
     virtual_host('test.example'),
+    virtual_host('many.example', 'ServerAlias *.many.example',
+                 section('IfModule mod_vhost_alias.c', 'VirtualDocumentRoot /nowhere/%1'),
+                 location('/cgi-bin/', @one, 'AdmissionQueue 5')),
     virtual_host('other.example', location('/cgi-bin/', 'MaxConcurrent 3'), location('/cgi-bin/shared-c/', @pool)));
 
 $httpd->expect_rejections($_, 'full') for 'test.example:/cgi-bin/inner/', 'pool';
 
 is_deeply [ sort keys %{ $httpd->status->{zone} } ],
-    [ 'other.example:/cgi-bin/', 'pool', 'test.example:/cgi-bin/',
+    [ 'many.example:/cgi-bin/', 'other.example:/cgi-bin/', 'pool', 'test.example:/cgi-bin/',
       'test.example:/cgi-bin/inner/' ],
     'one zone per section with MaxConcurrent, one per name';
 
@@ -49,5 +53,10 @@ is status_of('/cgi-bin/shared-c/x', host => 'other.example'), 429, 'a section of
 is status_of('/cgi-bin/x', host => 'other.example'), 200, 'the other host has a zone of its own';
 $httpd->zone_becomes('other.example:/cgi-bin/', 'which has counted it', Admitted => 1, Limit => 3);
 $httpd->serves('shared', 'the request of the shared zone gets its response', $hold);
+
+# mod_vhost_alias: one section for many hosts is one zone.
+my @many = map { $httpd->ask('/cgi-bin/x?until=many', host => "$_.many.example") } qw(a b);
+$httpd->zone_becomes('many.example:/cgi-bin/', 'hosts of one section share its zone', Active => 1, Queued => 1);
+$httpd->serves('many', '... and are served', @many);
 
 $httpd->stop;

@@ -3,8 +3,7 @@
 
 use AdmissionTest;
 
-sub zone {
-    my ($limit, $queue, @more) = @_;
+sub zone($limit, $queue, @more) {
     return location('/x', "MaxConcurrent $limit", "AdmissionQueue $queue", @more);
 }
 
@@ -69,8 +68,7 @@ for_each_combo(sub ($combo) {
 
 # Assertion: a server of this configuration logs these lines about it, and no others. How many
 # requests it can park depends on how many files may be open.
-sub logs {
-    my ($what, $lines, $conf, @options) = @_;
+sub logs($what, $lines, $conf, @options) {
     my $httpd = new_httpd(conf => $conf, @options);
 
     $httpd->allow_in_log(qr/ADM01(?:05|15)|ADM0302|ADM0401/)->start;
@@ -87,8 +85,7 @@ for_each_combo(sub {
 }, 'event+cgid');
 
 # 29 instead of 15: a notice of the threads that mod_http2 is given for waiting streams.
-sub instead {
-    my ($now, $default) = @_;
+sub instead($now, $default) {
     my $text = "H2MaxWorkers is not set; using $now instead of mod_http2's default of $default,";
     return qr/:notice\].*ADM0126: $text/;
 }

@@ -29,8 +29,7 @@ my $crossing = join '', map {
 } sort keys %other;
 
 # The most programs of a zone that were alive at once, by their own record.
-sub most_of {
-    my ($zone, @record) = @_;
+sub most_of($zone, @record) {
     my ($now, $most) = (0, 0);
 
     for (@record) {
@@ -43,8 +42,7 @@ sub most_of {
 
 # So many pairs of clients cross each other at the same time. The permit of a program that has
 # ended is given back before its target waits.
-sub all_cross {
-    my ($httpd, $pairs) = @_;
+sub all_cross($httpd, $pairs) {
     my $watch = $httpd->watch;
     my @clients = map {
         my $n = $_;

@@ -23,8 +23,7 @@ my %way = (
 my @listed = map { (split)[0] } my @in_sections = directives_of('ZONE_CONTEXT');
 my @lines = (@in_sections, directives_of('RSRC_CONF'));
 
-sub refuses_directives {
-    my ($httpd) = @_;
+sub refuses_directives($httpd) {
     for my $kind (qw(all listed)) {
         $httpd->put("$kind/page.txt", "page\n");
         is $httpd->get("/$kind/page.txt")->{status}, 200, "$kind: a page without .htaccess";

@@ -9,8 +9,7 @@ my $examples = "$FindBin::Bin/../../conf/examples";
 needs_modules('include');
 
 # What the page says, in its order: [ text, value ].
-sub items {
-    my ($page) = @_;
+sub items($page) {
     return [ map { [ /^(.*?): (.*)$/ ] } $page->{body} =~ m{<li>(.*?)</li>}gs ];
 }
 

@@ -13,8 +13,7 @@ sub from { return headers => [ map { "X-Key: $_" } @_ ] }
 
 sub page { my ($httpd, $zone) = @_; return $httpd->get("/admission?zone=$zone")->{body} }
 
-sub shows_keys_and_a_dry_run {
-    my ($httpd) = @_;
+sub shows_keys_and_a_dry_run($httpd) {
     my @clients = $httpd->ask('/cgi-bin/keys/heavy?until=keys', from('<b>&'));
     $httpd->zone_becomes('/cgi-bin/keys/', 'a dear one runs', Active => 2);
     push @clients, $httpd->ask('/cgi-bin/keys/heavy?until=keys', from('a'));
