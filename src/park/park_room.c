@@ -73,20 +73,16 @@ static apr_int64_t connections_per_worker(void)
  * would use up the child's budget. */
 #define KEEPING_THREADS 4
 
-/* @return whether connections can be reserved for other requests. With about as
- * many free threads as children, a child that has stopped accepting starts
- * again only when it has no connection, whatever the factor. With few threads
- * per child, too few connections are left to park. Nothing is reserved then, and
- * clients wait to be accepted, as without the module. */
+/* @return whether connections can be reserved for other requests. With few
+ * threads per child, too few connections are left to park, and a child that has
+ * stopped accepting starts again only when it has few connections. Nothing is
+ * reserved then, and clients wait to be accepted, as without the module. */
 static bool can_keep_connections(server_rec *s)
 {
-    int workers = admission_capacity_workers();
     int threads = admission_capacity_threads();
 
-    return workers - admission_capacity_reserved(s, workers)
-               > admission_capacity_children()
-           && threads - admission_capacity_reserved_share(s, threads)
-                  >= KEEPING_THREADS;
+    return threads - admission_capacity_reserved_share(s, threads)
+           >= KEEPING_THREADS;
 }
 
 /* Connections that parked requests and their workers can use: in all children
