@@ -18,7 +18,8 @@ static uint32_t workers_asked(const adm_segment_t *segment)
     return asked;
 }
 
-void adm_worker_return(adm_child_t *child)
+/* Return a worker taken by adm_worker_take(). */
+static void return_worker(adm_child_t *child)
 {
     atomic_fetch_sub(&child->rec->workers_held, 1);
     atomic_fetch_sub(&child->segment->header->workers_held, 1);
@@ -44,7 +45,7 @@ bool adm_worker_take(adm_child_t *child, bool by_force)
     atomic_fetch_add(&child->rec->workers_held, 1);
     if (held > cap && !by_force && !atomic_load(&child->accepts_no_more)
         && workers_asked(child->segment) > cap) {
-        adm_worker_return(child);
+        return_worker(child);
         return false;
     }
     return true;
@@ -200,7 +201,7 @@ void adm_worker_give_back(adm_ticket_t *ticket)
 {
     if (ticket->has_worker) {
         ticket->has_worker = false;
-        adm_worker_return(ticket->child);
+        return_worker(ticket->child);
     }
 }
 
@@ -217,7 +218,7 @@ adm_worker_t adm_worker_occupy(adm_child_t *child)
         return ADM_WORKER_DENIED;
     }
     if (!try_to_count(child, &rec->workers_shared, &rec->workers_blocked)) {
-        adm_worker_return(child);
+        return_worker(child);
         return ADM_WORKER_DENIED;
     }
     return ADM_WORKER_NONE;
@@ -226,7 +227,7 @@ adm_worker_t adm_worker_occupy(adm_child_t *child)
 void adm_worker_vacate(adm_child_t *child)
 {
     atomic_fetch_sub(&child->rec->workers_shared, 1); /* B4_vacate */
-    adm_worker_return(child);
+    return_worker(child);
 }
 
 bool adm_worker_begin_transfer(adm_child_t *child)

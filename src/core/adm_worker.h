@@ -12,9 +12,6 @@
  *  left. @return whether one was taken. */
 bool adm_worker_take(adm_child_t *child, bool by_force);
 
-/** Return a worker taken by adm_worker_take(). */
-void adm_worker_return(adm_child_t *child);
-
 /** Note in the ticket whether connections are left for it to block. Call before
  *  the zone is locked, because it can check all children. */
 void adm_worker_check_room(adm_ticket_t *ticket);
