@@ -51,6 +51,7 @@ static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                 adm_wakes_t *wakes)
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+    adm_usec_t first = atomic_load(&zone->lease_until);
 
     ticket->lease_until_usec = lease_until_locked(zone, now);
     if (fair_flow_is_used(zone)) {
@@ -64,7 +65,7 @@ static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     fair_flow_follow_locked(segment, zone, idx, FAIR_FLOW_WAITS,
                             FAIR_FLOW_HOLDS);
     adm_link_insert_locked(adm_grants_of(segment, zone), idx);
-    if (atomic_load(&zone->lease_until) == 0) {
+    if (first == 0 || ticket->lease_until_usec < first) {
         atomic_store(&zone->lease_until, ticket->lease_until_usec);
     }
     wakes->granted[wakes->count++] = wake_of(segment, idx);
