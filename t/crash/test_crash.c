@@ -89,11 +89,8 @@ TESTS(a_second_death_during_the_repair_is_mended, 1, ADM_FAULT_end)
  * repair that the ones before left to it. */
 TEST(any_number_of_deaths_is_mended)
 {
-    const char *given = getenv("SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 0) : (unsigned)adm_now();
-    unsigned row, n, killed = 0;
+    unsigned seed = seed_or((unsigned)adm_now()), row, n, killed = 0;
 
-    printf("# SEED=%u\n", seed);
     for (row = 0; row < 40; row++) {
         const scene_t *scene = &scenes[(unsigned)rand_r(&seed) % scene_count];
 

@@ -1,7 +1,4 @@
-/* test_churn.c - many processes and threads at once.
- *
- * Random tests print their SEED and accept it back from the environment.
- */
+/* test_churn.c - many processes and threads at once. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -27,15 +24,6 @@ static atomic_uint *inside(unsigned n)
 static atomic_uint *became(unsigned n, adm_outcome_t outcome)
 {
     return &shared[32 + n * ADM_OUTCOMES + outcome];
-}
-
-static void choose_seed(void)
-{
-    const char *given = getenv("SEED");
-
-    seed = given ? (unsigned)strtoul(given, NULL, 0) : (unsigned)adm_now();
-    printf("# SEED=%u\n", seed);
-    fflush(stdout);
 }
 
 /* ---- visits -------------------------------------------------------------- */
@@ -178,7 +166,7 @@ static void assert_each_is_counted(void)
 TEST(thousands_of_concurrent_requests_keep_the_limit_and_are_counted)
 {
     make_zones(LIMIT);
-    choose_seed();
+    seed = seed_or((unsigned)adm_now());
     play_together(PROCESSES, churn);
     ck_assert_uint_eq(atomic_load(&segment->header->workers_held), 0);
     child = join();
@@ -219,7 +207,7 @@ TEST(processes_killed_at_any_moment_leave_nothing_behind)
     unsigned seeds[PROCESSES], n, kills;
 
     make_zones(1);
-    choose_seed();
+    seed = seed_or((unsigned)adm_now());
     for (n = 0; n < PROCESSES; n++) {
         seeds[n] = seed + n;
         pids[n] = start(churn_until_killed, &seeds[n]);

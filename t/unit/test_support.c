@@ -318,6 +318,16 @@ uint32_t orphans_in(adm_zone_t zone)
     return atomic_load(&rec_of_zone(zone)->orphans);
 }
 
+unsigned seed_or(unsigned usual)
+{
+    const char *given = getenv("SEED");
+    unsigned seed = given ? (unsigned)strtoul(given, NULL, 0) : usual;
+
+    printf("# SEED=%u\n", seed);
+    fflush(stdout);
+    return seed;
+}
+
 adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone)
 {
     adm_zone_stats_t stats;

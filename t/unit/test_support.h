@@ -151,6 +151,9 @@ adm_ticket_rec_t *rec_of_ticket(const adm_ticket_t *ticket);
 /** Derive the zone's queue, lists and counters from its tickets again. */
 void rebuild_zone(adm_zone_t zone);
 
+/** @return the SEED of the environment, or the usual one. Prints it. */
+unsigned seed_or(unsigned usual);
+
 /** A zone's figures. */
 adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone);
 
