@@ -25,37 +25,6 @@ static const char *parse(const char *value, const engine_address_t **address)
     return redis_address_parse(pool, url, &option, option ? 1 : 0, address);
 }
 
-/* Each is wrong in one point. */
-static const char *const bad_urls[] = {
-    "",
-    "127.0.0.1",
-    "//127.0.0.1/",
-    "redis",
-    "redis:",
-    "redis:127.0.0.1",
-    "redis://",
-    "redis:///",
-    "redis://:6379",
-    "redis://127.0.0.1:0",
-    "redis://127.0.0.1:65536",
-    "redis://127.0.0.1:port",
-    "redis://[::1",
-    "Redis://127.0.0.1",
-    "redi://127.0.0.1",
-    "redissss://127.0.0.1",
-    "http://127.0.0.1",
-    "redis://127.0.0.1?a=b",
-    "redis://127.0.0.1/?",
-    "redis://127.0.0.1#a",
-    "redis://127.0.0.1/#",
-    "redis://127.0.0.1/1x",
-    "redis://127.0.0.1/-1",
-    "redis://127.0.0.1//",
-    "redis://127.0.0.1/123456",
-    "unix:",
-    "unix:socket",
-};
-
 static void assert_refused(const char *value, const char *why)
 {
     const engine_address_t *address;
@@ -64,9 +33,22 @@ static void assert_refused(const char *value, const char *why)
     ck_assert_msg(error && strstr(error, why), "%s: %s", value, error ? error : "accepted");
 }
 
-TESTS(other_urls_are_refused, 0, COUNT(bad_urls))
+/* Each is wrong in one point. */
+TEST(other_urls_are_refused)
 {
-    assert_refused(bad_urls[_i], "is not redis://host");
+    char urls[] = "127.0.0.1 //127.0.0.1/ redis redis: redis:127.0.0.1 redis:// redis:/// "
+                  "redis://:6379 redis://127.0.0.1:0 redis://127.0.0.1:65536 "
+                  "redis://127.0.0.1:port redis://[::1 Redis://127.0.0.1 redi://127.0.0.1 "
+                  "redissss://127.0.0.1 http://127.0.0.1 redis://127.0.0.1?a=b "
+                  "redis://127.0.0.1/? redis://127.0.0.1#a redis://127.0.0.1/# "
+                  "redis://127.0.0.1/1x redis://127.0.0.1/-1 redis://127.0.0.1// "
+                  "redis://127.0.0.1/123456 unix: unix:socket ";
+    const char *url;
+
+    assert_refused("", "is not redis://host");
+    for (url = strtok(urls, " "); url; url = strtok(NULL, " ")) {
+        assert_refused(url, "is not redis://host");
+    }
 }
 
 static const char *const bad_timeouts[] = { "9ms", "5001ms", "6s",   "0s", "-1s",

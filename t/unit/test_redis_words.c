@@ -1,7 +1,9 @@
 /* test_redis_words.c - replies of Redis and of a Sentinel, which can contain anything. */
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
-#include "fleet/redis_words.h"
+#include "fleet/redis_sentinel.h"
 #include "test_support.h"
 
 static const struct {
@@ -89,4 +91,27 @@ TESTS(a_sentinel_returns_the_address_of_a_master, 0, COUNT(masters))
     }
     freeReplyObject(reply);
     redisReaderFree(reader);
+}
+
+/* Its connections succeed, and no process accepts them. */
+TEST(a_sentinel_that_does_not_answer_in_time_is_skipped)
+{
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+    const engine_address_t address = {
+        .path = to.sun_path, .count = 2, .sentinel = "m", .timeout_usec = 500
+    };
+    redis_sentinel_t sentinel = { .next = 0 };
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    int64_t time;
+
+    make_folder();
+    snprintf(to.sun_path, sizeof(to.sun_path), "%s", path_in_folder("silent"));
+    ck_assert_int_eq(bind(listener, (struct sockaddr *)&to, sizeof(to)), 0);
+    ck_assert_int_eq(listen(listener, 9), 0);
+    for (time = 0; time < 1000; time += 499) {
+        ck_assert_int_eq(redis_sentinel_ask(&sentinel, &address, time), REDIS_SENTINEL_ASKING);
+        ck_assert_int_eq(sentinel.next, time > 499);
+    }
+    ck_assert_int_eq(redis_sentinel_ask(&sentinel, &address, 1498), REDIS_SENTINEL_FAILED);
+    ck_assert_ptr_nonnull(strstr(sentinel.why, "it does not answer in time"));
 }
