@@ -112,12 +112,10 @@ STORY(an_unparked_ticket_rings_no_more,
       "zone 1 10; A in; B parked; B unparks; parked 0; B unparks; parked 0; A leaves; rings 1 -;"
       "B ends");
 
-STORY(a_parked_ticket_that_is_cancelled_is_parked_no_more,
-      "zone 1 10; A in; B parked; parked 1; B gone; parked 0");
-STORY(a_parked_ticket_that_leaves_is_parked_no_more,
-      "zone 1 10; A in; B parked; parked 1; B leaves; parked 0");
-STORY(a_parked_ticket_cancelled_too_late_is_parked_no_more,
-      "zone 1 10; A in; B parked; parked 1; A leaves; B kept; parked 0");
+STORY(
+    a_parked_ticket_that_is_cancelled_in_time_or_too_late_or_leaves_is_parked_no_more,
+    "zone 1 10; A in; B parked; parked 1; B gone; parked 0; B parked; parked 1; B leaves; parked 0;"
+    "B parked; parked 1; A leaves; B kept; parked 0");
 
 TEST(a_ticket_used_again_does_not_ring_its_last_owners_slot)
 {

@@ -106,6 +106,8 @@ TEST(smaller_programs_are_believed_when_three_tens_were_of_them)
     ck_assert_uint_ge(room(), 45);
     /* One as large as those before is a new kind again. */
     ck_assert(is_surprised_by(190));
+    memory.unlike_batches = 3; /* is 0 by now */
+    ck_assert(!law_tune_memory_is_sane(&memory, now));
 }
 
 TEST(a_run_of_smaller_programs_is_not_believed)

@@ -97,11 +97,11 @@ TESTS(a_turn_without_a_successor_expires, 0, 2)
         end_with_a_turn(now);
     }
     ck_assert(!recycle_take_turn(child, 1, now + 5 * second));
-    ck_assert(recycle_take_turn(child, 1, now + 6 * second));
+    ck_assert(recycle_take_turn(child, 1, now + 5 * second + ADM_USEC_PER_MSEC));
     ck_assert_uint_eq(recycle_view(segment).away, 1);
 }
 
-/* prefork can start as few as one child per second. */
+/* Five seconds for the first one, two more for each other. */
 TEST(the_turns_of_many_expire_later)
 {
     enum { MANY = 8 };
@@ -111,8 +111,8 @@ TEST(the_turns_of_many_expire_later)
     for (n = 0; n < MANY; n++) {
         end_with_a_turn(now);
     }
-    ck_assert(!recycle_take_turn(child, MANY, now + (MANY + 2) * second));
-    ck_assert(recycle_take_turn(child, MANY, now + 60 * second));
+    ck_assert(!recycle_take_turn(child, MANY, now + 19 * second));
+    ck_assert(recycle_take_turn(child, MANY, now + 19 * second + ADM_USEC_PER_MSEC));
 }
 
 TEST(the_place_of_the_one_that_is_away_longest_is_taken_first)

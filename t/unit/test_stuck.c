@@ -242,9 +242,13 @@ TESTS(requests_that_left_a_stuck_zone_are_gone_and_counted, 0, 2)
 
 TEST(an_earlier_grant_keeps_its_permit)
 {
+    adm_usec_t expired;
+
     hold_and_wait();
     leave(&inside);
     stopped = start_stopped();
+    expired = rec_of_ticket(&waiting)->lease_until_usec;
+    ck_assert_int_eq(adm_lease_check(child, zone, expired), expired + ADM_LOCK_BRIEF_USEC);
     seem_stuck_for(ADM_LOCK_STUCK_USEC);
     ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()), ADM_WAITED);
     ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_WAITED);
