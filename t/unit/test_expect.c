@@ -7,20 +7,6 @@
 #define FOUR "flows; zone 4 20; " SECONDS
 #define TWENTY "BCDEFGHIJKLMNOPQRSTU"
 
-/* One second later the request would not be late. */
-STORY(a_request_that_would_wait_beyond_the_target_is_rejected,
-      ONE "A in; BCD waits; E late; tells E 1s; late 1");
-
-STORY(without_a_target_the_length_alone_bounds_the_queue,
-      ONE "all target 0s; A in; " TWENTY " waits; V full");
-
-STORY(one_long_request_does_not_close_an_empty_queue,
-      "flows; zone 1 20; all target 3s; serve 1 3600s; A in; B waits; C late");
-
-/* The mean is 1.5 s. */
-STORY(one_long_request_among_many_causes_no_rejection,
-      "flows; zone 1 20; all target 3s; serve 63 1s; serve 1 32s; A in; BC waits; D late");
-
 STORY(a_new_key_is_not_late_behind_a_busy_one,
       ONE "key 9 A in; key 9 BCD waits; key 9 E late; key 1 F waits; key 2 G waits; key 3 H late");
 
@@ -96,8 +82,8 @@ TEST(a_dry_run_without_a_queue_rejects_every_other_one)
 
 /* ---- what holds whatever the numbers -------------------------------------------- */
 
-/* A late request would have waited beyond its target by the time that it is told. An admitted
- * one waits no longer than its target, if requests take as long as those before. */
+/* A request that is not late waits no longer than its target, if requests take as long as those
+ * before. test_properties.c has when a request is late. */
 TESTS(no_request_waits_beyond_the_target, 1, 6)
 {
     const unsigned limit = (unsigned)_i, service = 400 * limit;
@@ -108,11 +94,6 @@ TESTS(no_request_waits_beyond_the_target, 1, 6)
     for (n = 0; n < 26; n++) {
         tell("%c comes", 'A' + n);
         if (!atomic_load(&request('A' + n)->held)) {
-            adm_usec_t by = request('A' + n)->drain_usec;
-
-            ck_assert_int_gt(by, 0);
-            tell("target %jdus %c late; tells %c 1us", (intmax_t)(1499999 + by), 'A' + n, 'A' + n);
-            tell("target %jdus Z waits; Z gone", (intmax_t)(1500000 + by));
             break;
         }
         let_in++;

@@ -11,13 +11,6 @@ STORY(a_silent_child_does_not_keep_what_its_own_key_could_use,
       "flows; zone 2 20; children 2; all key 1 max 1; A in; B parked; child 2 C parked; A leaves;"
       "has B; wait 2L; look 2; has C");
 
-/* A lowered limit lets an expensive request run alone. It returns its permit before it
- * begins, and the limit is raised again. */
-STORY(a_request_that_waits_again_has_its_original_cost,
-      "flows; zone 4 20; children 2; key 1 cost 3 A in; key 1 cost 3 B parked; order limit 1;"
-      "A leaves; has B; active 1; child 2 key 2 C parked; wait 2L; look 2; has C; order limit 4;"
-      "C begins; C leaves; has B; active 3");
-
 /* Requests from before have no key, and one flow. */
 STORY(a_zone_with_requests_starts_and_stops_using_flows,
       ONE "keys off; key 1 A in; key 1 BC waits; keys on; key 2 D waits; A>D; keys off;"
@@ -36,10 +29,6 @@ STORY(a_key_waits_with_several_priorities,
 STORY(a_priority_that_cannot_run_does_not_keep_another,
       "flows; zone 1 20; children 2; key 1 A in; key 2 high BDE parked; child 2 key 3 low C parked;"
       "no-room 1; A leaves; has C; child 2 key 4 F parked; room 1; no-room 2; C>B>D>E");
-
-STORY(silent_winners_make_room_for_an_expensive_request,
-      "flows; zone 2 20; children 2; key 1 AB in; key 2 C parked; key 3 D parked;"
-      "child 2 key 4 cost 2 E parked; AB leaves; has CD; wait 10L; look 2; has E; active 2");
 
 /* One permit is free; the second asks for three. */
 STORY(

@@ -24,9 +24,6 @@ TEST(the_lowest_source_applies)
     }
 }
 
-STORY(a_raised_limit_lets_no_request_overtake_the_queue,
-      "zone 0 10; A waits; limit 1; B waits; has A");
-
 /* The limit is raised without notice, so only a round applies it. In the last one, the time
  * of the next round is impossible. */
 TEST(a_round_to_show_figures_is_made_once_in_100_ms)

@@ -1,13 +1,17 @@
 /* test_properties.c - properties of a zone, checked after each step of random runs.
  *
  * Requests enter, begin, leave and give up, some of them twice. Limits change, and caches
- * are spoilt and rebuilt. A model alongside records which requests hold permits, and which wait.
- * SEED=n repeats one run.
- *   - A request is admitted, queued or rejected as the model expects.
+ * are spoilt and rebuilt. In some runs leases expire, and children have no room. A model
+ * alongside records which requests hold permits, and which wait. SEED=n repeats one run.
+ *   - A request is admitted, queued or rejected as the model expects; as late only if its
+ *     expected wait exceeds its target.
  *   - No key holds more permits than its maximum, and all together no more than the limit.
  *   - No permit is free while a request waits that has the next turn and could take it.
  *   - Requests of one key are served in the order of arrival. A permit goes to a key that
  *     holds the fewest. Without flows all requests have one key.
+ *   - Those of a child that can run them come first. A permit that is not used within its
+ *     lease, or whose child has no room, is passed on if another request can run, and its
+ *     request waits again at its old position.
  *   - Each request is counted once, with its outcome.
  */
 #include <stdlib.h>
@@ -16,7 +20,7 @@
 #include "core/adm_zone.h"
 #include "test_support.h"
 
-enum { REQUESTS = 48, KEYS = 5, ZONES = 2, TRIES = 16, STEPS = 1200 };
+enum { REQUESTS = 48, KEYS = 5, ZONES = 2, CHILDREN = 3, TRIES = 32, STEPS = 1200 };
 typedef enum request_state_t { ENDED, QUEUED, GRANTED } request_state_t;
 
 typedef struct request_t {
@@ -28,15 +32,21 @@ typedef struct request_t {
     uint32_t takes, queue_length;
     uint64_t arrival;
     bool never_waits;
+    bool has_changed; /* since the last look: it was granted a permit, or lost it */
+    adm_usec_t lease_until;
 } request_t;
 
 static request_t requests[REQUESTS];
 static adm_zone_t zones[ZONES];
 static uint32_t limits[ZONES], maximum;
 static uint64_t counted[ZONES][ADM_OUTCOMES], arrivals;
-static adm_child_t *children[2];
+static adm_zone_stats_t stats[ZONES];
+static unsigned passed_on;
+static adm_child_t *children[CHILDREN];
+static unsigned rooms_before[CHILDREN]; /* the step */
 static unsigned seed;
-static adm_usec_t now; /* a microsecond more each step, so that no lease expires */
+static bool leases_expire; /* else now is a microsecond more each step */
+static adm_usec_t now;     /* later than what the core reads by itself */
 
 static uint32_t up_to(uint32_t most)
 {
@@ -119,6 +129,20 @@ static bool has_permits_for(const request_t *request)
     return held < limits[request->zone] && needs(request) <= limits[request->zone] - held;
 }
 
+/* @return whether the child of a request can run it. A blocked one has its thread already. */
+static unsigned room_of(const request_t *request, bool now)
+{
+    const adm_child_t *child = request->ticket.child;
+    unsigned room = now ? atomic_load(&child->rec->room) : rooms_before[child->idx - 1];
+
+    return room == ADM_ROOM_FULL && !request->ticket.is_parked ? ADM_ROOM_IDLE : room;
+}
+
+static bool is_unused(const request_t *request)
+{
+    return request->state == GRANTED && !request->has_begun;
+}
+
 static adm_outcome_t expected(const request_t *request)
 {
     uint32_t queued = count(QUEUED, request->zone, KEYS);
@@ -140,46 +164,83 @@ static adm_outcome_t expected(const request_t *request)
 /* ---- properties ---------------------------------------------------------------- */
 
 /* Check that it was the turn of @a winner, which has just been granted a permit. @a gained:
- * permits that its key got in this step. */
+ * permits that its key got in this step, in which children can only get worse. */
 static void assert_turn(const request_t *winner, uint32_t gained)
 {
-    unsigned n;
+    const request_t *other;
 
-    for (n = 0; n < REQUESTS; n++) {
-        ck_assert(!is_behind(winner, &requests[n]));
-        if (requests[n].zone == winner->zone && may_be_next(&requests[n])
-            && requests[n].priority == winner->priority) {
-            ck_assert_uint_le(count(GRANTED, winner->zone, winner->key) - gained,
-                              count(GRANTED, winner->zone, requests[n].key));
+    for (other = requests; other < requests + REQUESTS; other++) {
+        if (other->state == QUEUED && other->zone == winner->zone && !other->has_changed
+            && room_of(other, true) <= room_of(winner, false)) {
+            ck_assert(!is_behind(winner, other));
+            ck_assert(leases_expire || !may_be_next(other) || other->priority != winner->priority
+                      || count(GRANTED, winner->zone, winner->key) - gained
+                             <= count(GRANTED, winner->zone, other->key));
         }
+    }
+}
+
+static void note_change(request_t *request)
+{
+    adm_usec_t lease_until = rec_of_ticket(&request->ticket)->lease_until_usec;
+    bool is_granted = adm_ticket_is_granted(&request->ticket);
+
+    request->has_changed = is_granted ? lease_until != request->lease_until : is_unused(request);
+    if (request->has_changed && !is_granted) {
+        ck_assert_uint_ne(room_of(request, true), ADM_ROOM_IDLE);
+        request->state = QUEUED;
+        passed_on++;
+    }
+    else if (request->has_changed) {
+        ck_assert_int_ge(lease_until, now + ADM_LEASE_USEC);
+        ck_assert_int_le(lease_until, now + 10 * ADM_LEASE_USEC);
+        request->lease_until = lease_until;
+        request->takes = needs(request);
+        request->state = GRANTED;
     }
 }
 
 static void note_grants(void)
 {
     uint32_t gained[ZONES][KEYS] = { { 0 } };
-    bool is_new[REQUESTS] = { false };
-    unsigned n;
+    request_t *request;
 
-    for (n = 0; n < REQUESTS; n++) {
-        request_t *request = &requests[n];
-
-        if (request->state == QUEUED && adm_ticket_is_granted(&request->ticket)) {
-            is_new[n] = true;
-            request->takes = needs(request);
-            request->state = GRANTED;
-            request->has_begun = false;
-            gained[request->zone][request->key] += request->takes;
+    for (request = requests; request < requests + REQUESTS; request++) {
+        request->has_changed = false;
+        if (request->state == QUEUED || is_unused(request)) {
+            note_change(request);
+            gained[request->zone][request->key] += request->has_changed ? request->takes : 0;
         }
     }
-    for (n = 0; n < REQUESTS; n++) {
-        if (is_new[n]) {
-            assert_turn(&requests[n], gained[requests[n].zone][requests[n].key]);
+    for (request = requests; request < requests + REQUESTS; request++) {
+        if (request->has_changed && request->state == GRANTED) {
+            assert_turn(request, gained[request->zone][request->key]);
         }
     }
 }
 
-/* Check that among the keys that can be next, one that holds the fewest lacks permits. */
+/* Check that no permit stays unused while another request can run: beyond its lease; @a by_room,
+ * also with a child that cannot run its request. @return whether any is unused. */
+static bool assert_unused_are_passed_on(unsigned in, bool by_room)
+{
+    bool can_run = false, is_any = false, is_left = false;
+    const request_t *request;
+
+    for (request = requests; request < requests + REQUESTS; request++) {
+        if (request->zone == in && request->state != ENDED) {
+            bool is_idle = room_of(request, true) == ADM_ROOM_IDLE;
+
+            can_run |= is_idle && may_be_next(request);
+            is_any |= is_unused(request);
+            is_left |= is_unused(request) && (now >= request->lease_until || (by_room && !is_idle));
+        }
+    }
+    ck_assert(!can_run || !is_left);
+    return is_any;
+}
+
+/* Check that among the keys that can be next, one that holds the fewest lacks permits; any,
+ * if some children cannot run their requests. */
 static void assert_no_permit_is_idle(unsigned in)
 {
     bool is_next = false, lacks = false;
@@ -192,7 +253,11 @@ static void assert_no_permit_is_idle(unsigned in)
             const request_t *request = &requests[n];
             uint32_t held = count(GRANTED, in, request->key);
 
-            if (request->zone != in || !may_be_next(request)) {
+            if (request->zone != in || request->state != QUEUED) {
+                continue;
+            }
+            lacks |= leases_expire && !has_permits_for(request);
+            if (!may_be_next(request)) {
                 continue;
             }
             is_next = true;
@@ -207,11 +272,11 @@ static void assert_no_permit_is_idle(unsigned in)
 
 static void assert_properties(unsigned in)
 {
-    adm_zone_stats_t stats;
+    const uint64_t *outcomes = stats[in].figures.outcomes;
     adm_outcome_t outcome;
     uint32_t key;
 
-    ck_assert_int_eq(adm_view_zone(children[0], zones[in], now, &stats, NULL), APR_SUCCESS);
+    assert_unused_are_passed_on(in, true);
     ck_assert_uint_eq(active_in(zones[in]), count(GRANTED, in, KEYS));
     ck_assert_uint_eq(queued_in(zones[in]), count(QUEUED, in, KEYS));
     for (key = 0; key < KEYS && uses_flows; key++) {
@@ -219,45 +284,92 @@ static void assert_properties(unsigned in)
     }
     assert_no_permit_is_idle(in);
     for (outcome = 0; outcome < ADM_OUTCOMES; outcome++) {
-        ck_assert_msg(stats.figures.outcomes[outcome] == counted[in][outcome], "%s: %d, not %d",
-                      adm_outcome_name(outcome), (int)stats.figures.outcomes[outcome],
-                      (int)counted[in][outcome]);
+        ck_assert_msg(outcomes[outcome] == counted[in][outcome], "%s: %d, not %d",
+                      adm_outcome_name(outcome), (int)outcomes[outcome], (int)counted[in][outcome]);
     }
-    assert_segment_consistent();
 }
 
 /* ---- steps ------------------------------------------------------------------- */
 
+/* A child that turns out to be silent in one zone is so in the other. */
+static void visit_zones(void)
+{
+    unsigned n;
+
+    for (n = 0; n < (leases_expire ? ZONES * (CHILDREN + 1) : ZONES); n++) {
+        adm_view_zone(children[0], zones[n % ZONES], now, &stats[n % ZONES], NULL);
+    }
+    note_grants();
+}
+
+static adm_outcome_t enter_once(request_t *request, adm_child_t *child, adm_entry_t *entry)
+{
+    adm_outcome_t outcome;
+
+    memset(rooms_before, 0, sizeof(rooms_before)); /* this one is seen to be alive */
+    request->ticket = (adm_ticket_t){ 0 };
+    outcome = adm_ticket_enter(child, zones[request->zone], entry, now, &request->ticket);
+    ck_assert_uint_eq(request->ticket.queued_ahead, count(QUEUED, request->zone, KEYS));
+    counted[request->zone][outcome] += outcome != ADM_WAITING;
+    return outcome;
+}
+
+/* Enter with the target of a microsecond. How late it is tells the expected wait: the shortest
+ * target that is not too short. The model knows it without flows. */
+static adm_outcome_t enter_in_time(request_t *request, adm_child_t *child, adm_entry_t *entry)
+{
+    const adm_figures_t *figures = &rec_of_zone(zones[request->zone])->figures;
+    uint32_t queued = count(QUEUED, request->zone, KEYS);
+    uint64_t limit = limits[request->zone] ? limits[request->zone] : 1;
+    adm_usec_t wait = (adm_usec_t)((queued + 1) * figures->slow_mean_usec / limit);
+    bool is_known = !uses_flows && figures->service.count;
+    adm_outcome_t outcome;
+
+    entry->target_usec = 1;
+    outcome = enter_once(request, child, entry);
+    if (outcome != ADM_LATE) {
+        ck_assert(outcome != ADM_WAITING || !is_known || !queued || wait <= 1);
+        return outcome;
+    }
+    ck_assert(queued && (!is_known || wait == 1 + request->ticket.drain_usec));
+    entry->target_usec = wait = request->ticket.drain_usec;
+    ck_assert(
+        !wait
+        || (enter_once(request, child, entry) == ADM_LATE && request->ticket.drain_usec == 1));
+    entry->target_usec = wait + 1;
+    return enter_once(request, child, entry);
+}
+
 static void enter_request(request_t *request)
 {
+    adm_child_t *child = children[up_to(CHILDREN - 1)];
     adm_outcome_t outcome;
     adm_entry_t entry = { .wait = up_to(9) ? ADM_WAIT_PARKED : ADM_WAIT_NEVER,
                           .queue_length = up_to(4) ? 12 : up_to(12),
                           .key = up_to(KEYS - 1),
                           .key_max = maximum,
-                          .cost = up_to(3) ? 1 : 1 + up_to(8),
+                          .cost = up_to(3) || (leases_expire && maximum) ? 1 : 1 + up_to(8),
                           .priority = up_to(3) ? ADM_PRIORITY_NORMAL : up_to(ADM_PRIORITIES - 1) };
 
     *request = (request_t){ .zone = up_to(ZONES - 1),
                             .cost = 1,
                             .queue_length = entry.queue_length,
                             .never_waits = entry.wait == ADM_WAIT_NEVER,
-                            .arrival = ++arrivals,
-                            .has_begun = true };
+                            .arrival = ++arrivals };
     if (uses_flows) {
         request->key = (uint32_t)entry.key;
         request->priority = entry.priority;
         request->max = maximum;
         request->cost = entry.cost;
     }
+    if (leases_expire) {
+        visit_zones(); /* as a round does for a request that finds no permit */
+    }
     request->takes = needs(request);
     outcome = expected(request);
-    ck_assert_int_eq(adm_ticket_enter(children[up_to(1)], zones[request->zone], &entry, now,
-                                      &request->ticket),
-                     outcome);
-    ck_assert_uint_eq(request->ticket.queued_ahead, count(QUEUED, request->zone, KEYS));
+    ck_assert_int_eq((up_to(1) ? enter_in_time : enter_once)(request, child, &entry), outcome);
+    request->has_begun = outcome == ADM_ADMITTED;
     request->state = outcome == ADM_ADMITTED ? GRANTED : outcome == ADM_WAITING ? QUEUED : ENDED;
-    counted[request->zone][outcome] += outcome != ADM_WAITING;
 }
 
 static void begin(request_t *request)
@@ -362,29 +474,61 @@ static void rebuild(unsigned in)
     adm_zone_unlock(segment, rec, now);
 }
 
+/* A permit can be passed on to the request just now. */
+static void try_to_begin(request_t *request)
+{
+    bool runs;
+
+    memset(rooms_before, 0, sizeof(rooms_before));
+    runs = adm_ticket_begin(&request->ticket, now);
+    note_grants();
+    ck_assert(runs == (request->state == GRANTED));
+    if (runs) {
+        begin(request);
+    }
+}
+
+/* Let some time pass, until a waiting request looks whether permits are used. */
+static void check_leases(unsigned in)
+{
+    adm_usec_t until;
+
+    now += up_to(3) * ADM_LEASE_USEC - up_to(1);
+    until = adm_lease_check(children[up_to(CHILDREN - 1)], zones[in], now);
+    note_grants();
+    ck_assert(!assert_unused_are_passed_on(in, false) || until != 0);
+    ck_assert(until == 0 || until > now);
+}
+
 static void step(void)
 {
     request_t *request = &requests[up_to(REQUESTS - 1)];
-    bool is_granted = request->state == GRANTED && !request->has_begun;
+    unsigned n, dice = up_to(39);
 
-    switch (up_to(39)) {
-    case 0:
-        set_limit(up_to(ZONES - 1));
+    if (leases_expire && !up_to(19)) {
+        adm_child_note_room(children[up_to(CHILDREN - 1)], up_to(1));
+    }
+    for (n = 0; n < CHILDREN; n++) {
+        rooms_before[n] = atomic_load(&children[n]->rec->room);
+    }
+    if (dice < 2) {
+        (dice ? rebuild : set_limit)(up_to(ZONES - 1));
         return;
-    case 1:
-        rebuild(up_to(ZONES - 1));
+    }
+    if (leases_expire && !up_to(7)) {
+        check_leases(up_to(ZONES - 1));
         return;
-    default:
-        break;
     }
     if (request->state == ENDED) {
         (up_to(9) ? enter_request : release_again)(request);
     }
-    else if (is_granted && up_to(1)) {
-        ck_assert(adm_ticket_begin(&request->ticket, now));
-        begin(request);
+    else if (request->state == QUEUED && !request->ticket.is_parked && !up_to(2)) {
+        adm_ticket_park(&request->ticket, (uint32_t)(request - requests));
     }
-    else if ((is_granted || request->state == QUEUED) && up_to(1)) {
+    else if (!request->has_begun && up_to(1)) {
+        try_to_begin(request);
+    }
+    else if (!request->has_begun && up_to(1)) {
         give_up(request);
     }
     else if (request->state == GRANTED || !up_to(3)) {
@@ -394,17 +538,15 @@ static void step(void)
 
 TESTS(properties_hold_after_each_step, 0, TRIES)
 {
-    const char *given = getenv("SEED");
     unsigned n;
 
-    seed = given ? (unsigned)strtoul(given, NULL, 0) : (unsigned)_i + 1;
-    printf("# SEED=%u\n", seed);
-    fflush(stdout);
+    seed = seed_or((unsigned)_i + 1);
     uses_flows = seed % 4 != 0;
+    leases_expire = seed % 5 > 1;
     maximum = seed % 3 * 2;
     make_segment(8, 8, 256);
-    now = adm_now();
-    for (n = 0; n < 2; n++) {
+    now = adm_now() + 3600 * ADM_USEC_PER_SEC;
+    for (n = 0; n < CHILDREN; n++) {
         children[n] = join();
     }
     for (n = 0; n < ZONES; n++) {
@@ -413,8 +555,14 @@ TESTS(properties_hold_after_each_step, 0, TRIES)
     for (n = 0; n < STEPS; n++) {
         now++;
         step();
-        note_grants();
+        if (leases_expire && n + 1 < STEPS && up_to(1)) {
+            note_grants();
+            continue;
+        }
+        visit_zones();
+        assert_segment_consistent();
         assert_properties(0);
         assert_properties(1);
     }
+    ck_assert(leases_expire ? passed_on > 20 : passed_on == 0);
 }
