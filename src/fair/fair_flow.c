@@ -156,13 +156,8 @@ static void join_flow(adm_flow_table_rec_t *table, adm_ask_rec_t *ask)
     ask->flow_idx = (uint16_t)idx;
 }
 
-bool fair_flow_is_below_max(const adm_segment_t *segment,
-                            const fair_flow_rec_t *flow, unsigned priority,
-                            uint32_t held)
+bool fair_flow_is_below_max(const adm_ask_rec_t *ask, uint32_t held)
 {
-    const adm_ask_rec_t *ask = adm_ask_at(segment,
-                                          flow->queues[priority].head_idx);
-
     return ask && (ask->max == 0 || held + most_of_key(ask) <= ask->max);
 }
 
@@ -174,8 +169,9 @@ static void update_ring(adm_segment_t *segment, adm_flow_table_rec_t *table,
                         enum fair_ring_end_t end, bool moves)
 {
     const fair_flow_rec_t *flow = fair_ring_flow(table, flow_idx);
+    uint32_t head_idx = flow->queues[priority].head_idx;
 
-    if (!fair_flow_is_below_max(segment, flow, priority, flow->held)) {
+    if (!fair_flow_is_below_max(adm_ask_at(segment, head_idx), flow->held)) {
         fair_ring_take(table, flow_idx, priority);
     }
     else if (moves || !flow->rings[priority]) {

@@ -75,11 +75,9 @@ static inline void fair_flow_follow_locked(adm_segment_t *segment,
     }
 }
 
-/** @return whether the key's maximum allows what the flow's first waiter of
- *  @a priority asks for, in addition to @a held permits. */
-bool fair_flow_is_below_max(const adm_segment_t *segment,
-                            const fair_flow_rec_t *flow, unsigned priority,
-                            uint32_t held);
+/** @return whether the key's maximum allows what a ticket asks for, in addition
+ *  to @a held permits; false if @a ask is NULL. */
+bool fair_flow_is_below_max(const adm_ask_rec_t *ask, uint32_t held);
 
 /** @return an entry with what this ticket asked for, for a ticket that replaces
  *  it. @param name  filled with the key's name. The entry is unused in a zone

@@ -11,9 +11,12 @@
 
 /* The search_ functions check the tickets of a flow, ring, level or priority in
  * the order of turns: flows that hold fewer permits come first. They return
- * whether the search is over: a ticket can run, or a list is corrupt. */
+ * whether the search is over: a ticket can run, or a list is corrupt.
+ *
+ * A ticket that would exceed the key's maximum with the @a held permits is
+ * skipped: it can ask for more than those before it. */
 static bool search_flow(adm_search_t *search, const fair_flow_rec_t *flow,
-                        unsigned priority)
+                        unsigned priority, uint32_t held)
 {
     uint32_t idx = flow->queues[priority].head_idx;
 
@@ -22,10 +25,16 @@ static bool search_flow(adm_search_t *search, const fair_flow_rec_t *flow,
         return true;
     }
     while (idx) {
-        if (adm_grant_check(search, idx)) {
+        const adm_ask_rec_t *ask = adm_ask_at(search->segment, idx);
+
+        if (!ask || !search->left--) {
+            search->is_broken = true;
             return true;
         }
-        idx = adm_ask_at(search->segment, idx)->next_idx;
+        if (fair_flow_is_below_max(ask, held) && adm_grant_check(search, idx)) {
+            return true;
+        }
+        idx = ask->next_idx;
     }
     return false;
 }
@@ -43,7 +52,7 @@ static bool search_ring(adm_search_t *search, adm_flow_table_rec_t *table,
             search->is_broken = true;
             return true;
         }
-        if (search_flow(search, flow, priority)) {
+        if (search_flow(search, flow, priority, flow->held)) {
             return true;
         }
         idx = flow->queues[priority].next_idx;
@@ -78,13 +87,14 @@ static bool search_priority(adm_search_t *search, adm_flow_table_rec_t *table,
     return false;
 }
 
-/* A search checks each ticket once, and at most as many flows as tickets. */
+/* A search reads each ticket once, checks it once, and reads at most as many flows
+ * as tickets. */
 static adm_search_t start_search(const adm_segment_t *segment,
                                  const adm_zone_rec_t *zone)
 {
     adm_search_t search = adm_grant_start_search(segment, zone);
 
-    search.left *= 2;
+    search.left *= 3;
     return search;
 }
 
@@ -118,10 +128,13 @@ static bool can_own_flow_use(const adm_segment_t *segment,
     unsigned priority;
 
     for (priority = 0; flow && priority < ADM_PRIORITIES; priority++) {
+        uint32_t head_idx = flow->queues[priority].head_idx;
+        uint32_t held = flow->held - ask->cost;
+
+        /* If the first waiter exceeds the maximum, the flow stays in no ring. */
         if (!flow->rings[priority]
-            && fair_flow_is_below_max(segment, flow, priority,
-                                      flow->held - ask->cost)
-            && search_flow(&search, flow, priority)) {
+            && fair_flow_is_below_max(adm_ask_at(segment, head_idx), held)
+            && search_flow(&search, flow, priority, held)) {
             break;
         }
     }

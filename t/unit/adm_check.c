@@ -101,7 +101,8 @@ static const char *check_flow(const adm_segment_t *segment, const adm_flow_table
     unsigned priority;
 
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
-        bool is_next = fair_flow_is_below_max(segment, flow, priority, flow->held);
+        const adm_ask_rec_t *head = adm_ask_at(segment, flow->queues[priority].head_idx);
+        bool is_next = fair_flow_is_below_max(head, flow->held);
 
         NEED_NONE(check_flow_queue(segment, table, flow_idx, priority, &waiting));
         REFUSE(is_next != (flow->rings[priority] != 0),
