@@ -219,71 +219,6 @@ static bool end_with_program(request_rec *r, adm_ticket_t *ticket,
            && admission_release_to_program(ticket, false);
 }
 
-void admission_release_before_rest(conn_rec *c, adm_ticket_t *ticket,
-                                   bool keeps_worker)
-{
-    if (c->master) {
-        admission_release_if_ended(ticket, keeps_worker);
-    }
-    else if (admission_release_to_program(ticket, keeps_worker)
-             && !admission_mpm_is_async()) {
-        admission_release_behind_response(c, ticket);
-    }
-}
-
-/* @return whether httpd is about to discard what the handler has not read of
- * the body, if there is one. */
-static bool httpd_discards(request_rec *r, int rv)
-{
-    const conn_rec *c = r->connection;
-
-    return rv != SUSPENDED && rv != DECLINED && !ap_status_drops_connection(rv)
-           && !r->main && !c->aborted && c->keepalive != AP_CONN_CLOSE
-           && ap_request_has_body(r);
-}
-
-/* @return whether the handler has read the body, up to a rest that is short and
- * has arrived. */
-static bool is_body_read(request_rec *r)
-{
-    apr_bucket_brigade *bb = apr_brigade_create(r->pool,
-                                                r->connection->bucket_alloc);
-    bool is_read = ap_get_brigade(r->input_filters, bb, AP_MODE_READBYTES,
-                                  APR_NONBLOCK_READ, HUGE_STRING_LEN)
-                       == APR_SUCCESS
-                   && !APR_BRIGADE_EMPTY(bb)
-                   && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
-
-    apr_brigade_destroy(bb);
-    return is_read;
-}
-
-void admission_release_before_discard(request_rec *r, adm_ticket_t *ticket,
-                                      int rv)
-{
-    conn_rec *c = r->connection;
-    bool is_error = ap_is_HTTP_ERROR(rv);
-
-    if (!adm_ticket_is_in_use(ticket) || !httpd_discards(r, rv)
-        || (has_error_page(r, rv) && adm_program_was_announced(ticket))
-        || is_body_read(r)) {
-        return;
-    }
-    if (is_error) {
-        admission_release_if_ended(ticket, true);
-    }
-    else {
-        admission_release_before_rest(c, ticket, true);
-    }
-    if (ap_discard_request_body(r) != OK) {
-        c->keepalive = AP_CONN_CLOSE;
-    }
-    /* An ErrorDocument of a zone takes a worker itself. */
-    if (is_error && !atomic_load(&ticket->held)) {
-        adm_ticket_return_worker(ticket);
-    }
-}
-
 /* @return whether the thread is about to wait for the client, which does not
  * take all that httpd still holds back of the response. Call after the release:
  * a client that has its response must find the permit and the worker free. */
@@ -300,11 +235,7 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
 {
     adm_program_withdraw();
     if (!atomic_load(&ticket->held)) {
-        /* A tunnel has started, or the output has ended. */
-        if (admission_mpm_is_async() || r->connection->master) {
-            adm_ticket_return_worker(ticket);
-        }
-        return true;
+        return true; /* a tunnel has started, or the output has ended */
     }
     /* SUSPENDED: the handler continues elsewhere. */
     if (rv != SUSPENDED

@@ -35,19 +35,6 @@ bool admission_release_if_ended(adm_ticket_t *ticket, bool keeps_worker);
  *          and the request keeps the permit. */
 bool admission_release_to_program(adm_ticket_t *ticket, bool keeps_worker);
 
-/** The same, where the rest of the request waits for the client. On prefork and
- *  worker, a worker that is kept is returned behind the response; an HTTP/2
- *  stream does not leave its permit to the program. */
-void admission_release_before_rest(conn_rec *c, adm_ticket_t *ticket,
-                                   bool keeps_worker);
-
-/** If the handler, which has returned @a rv, has not read the whole body of the
- *  request, release the permit, and read and discard the rest, while the worker
- *  is counted. httpd would do so before it finishes the response, with the
- *  permit. Blocks while the client sends. */
-void admission_release_before_discard(request_rec *r, adm_ticket_t *ticket,
-                                      int rv);
-
 /** Release the permit when the request, and with it every program that httpd
  *  can end, has been destroyed. The permit of a program that is still running
  *  is left to the agent. */

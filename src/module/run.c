@@ -195,9 +195,6 @@ static int run_with_permit(request_rec *r, admission_request_t *state)
     if (watches) {
         admission_backend_unwatch(r);
     }
-    if (state->visit) {
-        admission_release_before_discard(r, &state->visit->ticket, rv);
-    }
     has_rest = part && part->end(data, rv);
     if (state->visit) { /* unless the redirect's target took it over */
         bool has_ended = admission_release_after_handler(r,

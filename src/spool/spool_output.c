@@ -47,9 +47,17 @@ static ap_filter_rec_t *spool_filter;
  * handler has returned. */
 static void release_permit(spool_t *spool)
 {
-    admission_release_before_rest(spool->r->connection, &spool->visit->ticket,
-                                  !admission_mpm_is_async()
-                                      || !spool->has_returned);
+    adm_ticket_t *ticket = &spool->visit->ticket;
+    conn_rec *c = spool->r->connection;
+    bool is_async = admission_mpm_is_async();
+    bool keeps_worker = !is_async || !spool->has_returned;
+
+    if (c->master) {
+        admission_release_if_ended(ticket, keeps_worker);
+    }
+    else if (admission_release_to_program(ticket, keeps_worker) && !is_async) {
+        admission_release_behind_response(c, ticket);
+    }
 }
 
 static apr_status_t write_data(spool_t *spool)
@@ -409,11 +417,15 @@ void *spool_begin(request_rec *r, admission_visit_t *visit)
     return spool;
 }
 
-/* @return whether something might be left to send when EOS has come. Without
- * data, a filter above might have held back the whole response. */
+/* @return whether something might be left to send when EOS has come. */
 static bool has_rest(const spool_t *spool)
 {
-    return !spool->data || !admission_mpm_is_async()
+    if (!spool->data) {
+        /* A filter above might have held back the whole response. httpd reads
+         * the rest of the body before it sends EOS, which might take long. */
+        return !ap_request_has_body(spool->r);
+    }
+    return !admission_mpm_is_async()
            || !admission_drain_is_empty(&spool->drain);
 }
 
@@ -423,10 +435,14 @@ static void send_end(spool_t *spool, int rv)
 {
     request_rec *r = spool->r;
 
-    if (rv == OK && !r->eos_sent && !r->connection->aborted
-        && has_rest(spool)) {
-        ap_finalize_request_protocol(r);
+    if (rv != OK || r->eos_sent || r->connection->aborted || !has_rest(spool)) {
+        return;
     }
+    if (ap_request_has_body(r)) {
+        /* httpd first reads what the handler has not read of the body. */
+        release_permit(spool);
+    }
+    ap_finalize_request_protocol(r);
 }
 
 /* Send the rest and the EOS bucket. Might block. */

@@ -100,7 +100,12 @@ adm_lock_result_t adm_lock_try(adm_lock_t *lock)
 
 adm_lock_result_t adm_lock_acquire(adm_lock_t *lock, adm_usec_t until)
 {
-    return adm_lock_try(lock);
+    adm_lock_result_t result = adm_lock_try(lock);
+
+    if (result == ADM_LOCK_BUSY) {
+        set_state(lock, FREE); /* its owner releases it while the caller waits */
+    }
+    return result;
 }
 
 void adm_lock_release(adm_lock_t *lock)
