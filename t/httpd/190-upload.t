@@ -231,3 +231,12 @@ for_each_parking_combo(sub {
     $httpd->serves('short', 'the running request gets its response', $running);
     is $httpd->zone($zone)->{Gone}, 0, 'no client is counted as disconnected';
 });
+
+for_each_combo(sub {
+    needs_modules(my @modules = qw(lua ext_filter));
+    my $httpd = start_httpd(modules => \@modules, conf => "ExtFilterDefine cat mode=input cmd=/bin/cat\n"
+        . location('/read.lua', 'MaxConcurrent 1', 'AdmissionQueue 1', 'SetHandler lua-script', 'SetInputFilter cat'));
+    $httpd->put('read.lua', 'function handle(r) r:puts(#(r:requestbody() or "")) return apache2.OK end');
+    is $httpd->get('/read.lua', method => 'POST', body => 'x' x 20_000)->{body}, 20_000, 'a program filters the body';
+    $httpd->end;
+}, 'prefork+cgi', 'worker+cgid', 'event+cgid');

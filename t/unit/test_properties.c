@@ -168,19 +168,16 @@ static adm_outcome_t expected(const request_t *request)
 static void assert_turn(const request_t *winner, uint32_t gained)
 {
     const request_t *other;
+    uint32_t held = count(GRANTED, winner->zone, winner->key);
 
     for (other = requests; other < requests + REQUESTS; other++) {
         if (other->state == QUEUED && other->zone == winner->zone && !other->has_changed
             && room_of(other, true) <= room_of(winner, false)) {
-            /* A costly one that would exceed the maximum of the key is skipped. */
-            ck_assert(
-                !is_behind(winner, other)
-                || (other->max
-                    && count(GRANTED, winner->zone, winner->key) - winner->takes + most_of(other)
-                           > other->max));
+            /* One that would exceed the maximum of the key is skipped. */
+            ck_assert(!is_behind(winner, other)
+                      || (other->max && held - winner->takes + most_of(other) > other->max));
             ck_assert(leases_expire || !may_be_next(other) || other->priority != winner->priority
-                      || count(GRANTED, winner->zone, winner->key) - gained
-                             <= count(GRANTED, winner->zone, other->key));
+                      || held - gained <= count(GRANTED, winner->zone, other->key));
         }
     }
 }
