@@ -115,8 +115,7 @@ static apr_status_t replay(ap_filter_t *f, apr_bucket_brigade *bb,
     take_until(body, bb, end);
     /* EOS comes with the last data, as from httpd: mod_ext_filter returns nothing
      * before it, and handlers take that for the end. */
-    if (end == APR_BRIGADE_FIRST(body) && end != APR_BRIGADE_SENTINEL(body)
-        && APR_BUCKET_IS_EOS(end)) {
+    if (!APR_BRIGADE_EMPTY(body) && APR_BUCKET_IS_EOS(end)) {
         take_until(body, bb, APR_BUCKET_NEXT(end));
     }
     return APR_SUCCESS;
